@@ -47,7 +47,7 @@ lint: env ## style, types and layers, changing nothing
 	@$(STEP) 'style: ruff check' 'make format mends much of it' $(RUN) ruff check .
 	@$(STEP) 'format: ruff format --check' 'make format' $(RUN) ruff format --check .
 	@$(STEP) 'types: mypy' 'the lines above name file and line' $(RUN) mypy $(TYPED)
-	@$(STEP) 'layers: lint-imports' 'the layers are in pyproject.toml: imports go down only' $(RUN) lint-imports
+	@$(STEP) 'layers: lint-imports' 'the layers are in pyproject.toml: imports go down only' $(RUN) lint-imports --no-logo
 
 format: env ## rewrite the code in the project's style
 	@$(RUN) ruff check --fix-only --quiet .

