@@ -1,0 +1,100 @@
+"""Fields of messages by path: ``pose.position.x``, ``data[0]``, ``position[name=elbow]``.
+
+The last form is for messages that keep names and values in lists side by side, as ``sensor_msgs/JointState`` does:
+the element of ``position`` at the index where ``name`` says ``elbow``. Works on any object with attributes, so it
+needs no ROS.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+from adf_ea_ros.contracts.conditions import Value
+from adf_ea_ros.contracts.model import Tool
+
+_PART = re.compile(r"([a-z][a-z0-9_]*)(?:\[(?:(\d+)|([a-z][a-z0-9_]*)=([^\[\]=]+))\])?")
+
+
+class FieldError(Exception):
+    """A message has no such field, or not of such a kind."""
+
+
+def _parts(path: str) -> list[re.Match[str]]:
+    """The parts of a path. Dots inside brackets belong to the name there."""
+    parts: list[re.Match[str]] = []
+    position = 0
+    while True:
+        match = _PART.match(path, position)
+        if match is None:
+            raise FieldError(f"{path!r} is not a field path")
+        parts.append(match)
+        position = match.end()
+        if position == len(path):
+            return parts
+        if path[position] != ".":
+            raise FieldError(f"{path!r} is not a field path")
+        position += 1
+
+
+def get_field(message: Any, path: str) -> Any:
+    """The value of a field.
+
+    Raises:
+        FieldError: no such field, index or name.
+    """
+    for part in _parts(path):
+        name, index, key, word = part.groups()
+        try:
+            value = getattr(message, name)
+            if index is not None:
+                value = value[int(index)]
+            elif key is not None:
+                value = value[list(getattr(message, key)).index(word)]
+        except (AttributeError, IndexError, ValueError, TypeError) as error:
+            raise FieldError(f"{type(message).__name__} has no {part.group()!r} (in {path!r})") from error
+        message = value
+    return message
+
+
+def set_field(message: Any, path: str, value: Any) -> None:
+    """Set a field; a whole number becomes a float where the field holds one.
+
+    Raises:
+        FieldError: no such field, or the message does not take the value.
+    """
+    parts = _parts(path)
+    owner = get_field(message, path[: parts[-1].start() - 1]) if len(parts) > 1 else message
+    name, index, key, word = parts[-1].groups()
+    try:
+        held = getattr(owner, name)
+        if index is not None or key is not None:
+            place = int(index) if index is not None else list(getattr(owner, key)).index(word)
+            held[place] = float(value) if isinstance(held[place], float) else value
+        else:
+            setattr(owner, name, float(value) if isinstance(held, float) and isinstance(value, int) else value)
+    except (AttributeError, IndexError, ValueError, TypeError, AssertionError, OverflowError) as error:
+        raise FieldError(f"{type(owner).__name__}.{name} does not take {value!r}: {error}") from error
+
+
+def overlapping(one: str, other: str) -> bool:
+    """Whether setting one field would set (part of) the other."""
+    first, second = ([part.group() for part in _parts(path)] for path in (one, other))
+    shorter = min(len(first), len(second))
+    return first[:shorter] == second[:shorter]
+
+
+def goal_fields(tool: Tool, arguments: dict[str, Value], key: str = "") -> dict[str, Value]:
+    """Every goal field that a dispatch sets, and its value: constants, arguments, headings, the attempt's key."""
+    fields: dict[str, Value] = dict(tool.constants)
+    for path, name in tool.arguments.items():
+        if name in arguments:
+            fields[path] = arguments[name]
+    for path, name in tool.yaw.items():
+        if name in arguments:
+            half = float(arguments[name]) / 2.0
+            fields |= {f"{path}.x": 0.0, f"{path}.y": 0.0, f"{path}.z": math.sin(half), f"{path}.w": math.cos(half)}
+    if tool.promises.key_field and key:
+        fields[tool.promises.key_field] = key
+    return fields
