@@ -163,7 +163,7 @@ class Environment:
         self.folder.mkdir(parents=True, exist_ok=True)
         self.stamps = Stamps(self.folder / "stamps.json")
         # A virtual environment holds absolute paths and belongs to one interpreter.
-        self.identity = digest(FORMAT, ROOT, sys.executable, sys.version, sourced)
+        self.identity = digest(FORMAT, ROOT, os.path.realpath(sys.executable), sys.version, sourced)
 
     # step 1
     def requirements(self) -> list[Path]:
@@ -324,11 +324,13 @@ class Environment:
         self._prepend(env, "LD_LIBRARY_PATH", libraries)
         self._prepend(env, "PYTHONPATH", [ROOT, installed] if with_install else [])
         env["VIRTUAL_ENV"] = str(self.venv)
+        env[MARK] = "sourced" if self.sourced else "wheels"
         return env
 
     @staticmethod
     def _prepend(env: dict[str, str], name: str, paths: list[Path]) -> None:
-        parts = [str(path) for path in paths] + [part for part in env.get(name, "").split(os.pathsep) if part]
+        before = [part for part in env.get(name, "").split(os.pathsep) if part and not own(part)]
+        parts = [str(path) for path in paths] + before
         if parts:
             env[name] = os.pathsep.join(parts)
 
@@ -375,6 +377,30 @@ def clean_environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name not in drop}
 
 
+# Set inside an environment of this kind, to say where its ROS comes from.
+MARK = "ADF_EA_ROS_ENV"
+
+
+def own(path: str) -> bool:
+    """Whether a path lies in the environments that this script makes."""
+    return Path(path).is_relative_to(ROOT / ".env")
+
+
+def step_outside() -> None:
+    """Started inside such an environment (`make` under `run`): start again outside, lest it rebuild itself."""
+    kind = os.environ.get(MARK)
+    if kind is None:
+        return
+    env = dict(os.environ) if kind == "sourced" else clean_environment()
+    env.pop(MARK)
+    env.pop("VIRTUAL_ENV", None)
+    for name in ("PATH", *ROS_VARIABLES):
+        if name in env:
+            env[name] = os.pathsep.join(part for part in env[name].split(os.pathsep) if not own(part))
+    python = sys._base_executable if own(sys.prefix) else sys.executable  # type: ignore[attr-defined]  # noqa: SLF001
+    os.execve(python, [python, __file__, *sys.argv[1:]], env)  # noqa: S606
+
+
 def write_if_changed(path: Path, text: str) -> None:
     if not path.exists() or path.read_text(encoding="utf-8") != text:
         path.write_text(text, encoding="utf-8")
@@ -412,6 +438,7 @@ def main() -> int:
     parser.add_argument("--ros", help="the distribution (default: the sourced one, else kilted)")
     parser.add_argument("--no-build", action="store_true", help="only the virtual environment")
     options = parser.parse_args()
+    step_outside()
     try:
         prepare(options.ros or None, build=not options.no_build)
     except StepFailed as failure:
