@@ -174,9 +174,9 @@ class Environment:
 
     def install_packages(self) -> None:
         wanted = digest(self.identity, contents(self.requirements()))
-        if self.stamps.current("venv", wanted):
+        if self.stamps.current("venv", wanted) and self.python.exists():
             return
-        if not self.stamps.current("identity", self.identity):
+        if not (self.stamps.current("identity", self.identity) and self.python.exists()):
             say(
                 f"venv: creating {self.venv.relative_to(ROOT)} with {sys.executable} {sys.version.split()[0]}"
             )
@@ -266,7 +266,7 @@ class Environment:
 
     def build(self) -> None:
         wanted = self.build_inputs()
-        if self.stamps.current("build", wanted):
+        if self.stamps.current("build", wanted) and self.install.is_dir():
             return
         check_compiler()
         say("build: interfaces and executables (takes about two minutes the first time)")
@@ -387,7 +387,7 @@ def own(path: str) -> bool:
 
 
 def step_outside() -> None:
-    """Started inside such an environment (`make` under `run`): start again outside, lest it rebuild itself."""
+    """Started inside such an environment (`make` under `run`): start again outside, not to rebuild itself."""
     kind = os.environ.get(MARK)
     if kind is None:
         return
