@@ -1,0 +1,1 @@
+"""What may be done, what proves it: contract models, files, catalog and the planner's view."""

@@ -111,7 +111,7 @@ def _value(name: str, parameter: Parameter, value: Any) -> Value:
     if (fault := value_fault(parameter, value)):
         chosen = parameter.choices and value not in parameter.choices
         _refuse("A.choice" if chosen or isinstance(value, str) else "A.range", name, f"{name}: {fault}")
-    return float(value) if parameter.type == "number" else value
+    return float(value) + 0.0 if parameter.type == "number" else value  # + 0.0: minus zero is zero
 
 
 def _check_text(name: str, value: str) -> None:

@@ -1,0 +1,24 @@
+"""Fingerprints: which content a contract had, whatever its spelling, comments and order of keys (appendix D).
+
+They show that content changed. They are no signature: they say nothing about who wrote it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+from adf_ea_ros.contracts.model import AnyContract
+
+_NOT_CONTENT = {"review", "lifecycle"}  # how it came about and how far it is; not what it says
+
+
+def canonical(contract: AnyContract) -> bytes:
+    """The content as JSON with sorted keys. Durations in nanoseconds, defaults written out."""
+    content = contract.model_dump(mode="json", exclude=_NOT_CONTENT)
+    return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+
+
+def fingerprint(contract: AnyContract) -> str:
+    """SHA-256 of the canonical content, in hexadecimal digits."""
+    return hashlib.sha256(canonical(contract)).hexdigest()

@@ -1,0 +1,218 @@
+"""References between contracts: what one file says about another must be so (section 3.2, appendix D).
+
+The order of the files plays no part: all are read before any reference is followed. A reference to a document that
+is itself at fault is left alone, so that one mistake is told once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+
+from adf_ea_ros.contracts.arguments import ArgumentFault, check_arguments
+from adf_ea_ros.contracts.faults import Fault, Loc, one_of
+from adf_ea_ros.contracts.loader import Document
+from adf_ea_ros.contracts.model import (
+    CapabilityContract,
+    ConditionTemplate,
+    Contract,
+    EvidenceSpec,
+    Grade,
+    ObligationKind,
+    ObligationSpec,
+    ProviderContract,
+    Role,
+    Route,
+    Task,
+)
+from adf_ea_ros.contracts.units import mismatch
+
+Found = Iterator[tuple[Loc, str]]
+_SEPARATE = (Role.INDEPENDENT_SENSOR, Role.INDEPENDENT_READ_BACK, Role.OPERATOR)
+
+
+def check_references(documents: Iterable[Document], broken: Collection[tuple[str, str]] = ()) -> list[Fault]:
+    """Faults in what the documents say about each other."""
+    documents = list(documents)
+    library = _Library([document.contract for document in documents], broken)
+    faults: list[Fault] = []
+    for document in documents:
+        contract = document.contract
+        if isinstance(contract, ProviderContract):
+            found = library.provider(contract)
+        elif isinstance(contract, Task):
+            found = library.task(contract)
+        else:
+            continue
+        faults += [document.fault(loc, message) for loc, message in found]
+    return faults
+
+
+class _Library:
+    """All contracts by id, for following references. Of several versions of one id, the last one counts."""
+
+    def __init__(self, contracts: Iterable[Contract], broken: Collection[tuple[str, str]]) -> None:
+        self.capabilities: dict[str, CapabilityContract] = {}
+        self.providers: dict[str, ProviderContract] = {}
+        self.broken = {(kind, name) for kind, name in broken if name}
+        self.illegible = len(self.broken) < len(broken)
+        for contract in sorted(contracts, key=precedence):
+            if isinstance(contract, CapabilityContract):
+                self.capabilities[contract.id] = contract
+            elif isinstance(contract, ProviderContract):
+                self.providers[contract.id] = contract
+
+    def _unresolved(self, kind: str, name: str, known: Iterable[str]) -> str:
+        """What to say about a name that is not there, or nothing where its file is at fault."""
+        if (kind, name) in self.broken or self.illegible:
+            return ""
+        return f"no {kind} {name!r}{one_of(name, known, 'loaded')}"
+
+    # ------------------------------------------------------------------------------------------------- providers
+
+    def provider(self, p: ProviderContract) -> Found:
+        """What is wrong with a provider's references."""
+        if p.tool is None:
+            return
+        capability = self.capabilities.get(p.tool.provides)
+        if capability is None:
+            if (fault := self._unresolved("capability", p.tool.provides, self.capabilities)):
+                yield ("tool", "provides"), fault
+        else:
+            yield from self._mapping(p, capability)
+            yield from self._evidence(p, capability)
+        for index, other in enumerate(p.rebinding.to):
+            yield from self._rebinding(p, other, ("rebinding", "to", index))
+
+    def _mapping(self, p: ProviderContract, capability: CapabilityContract) -> Found:
+        tool = p.tool
+        if tool is None:
+            return
+        mapped = {**tool.arguments, **tool.yaw}
+        for block, fields in (("arguments", tool.arguments), ("yaw", tool.yaw)):
+            for field, name in fields.items():
+                at: Loc = ("tool", block, field)
+                if name not in capability.parameters:
+                    yield at, f"{capability.id} has no parameter {name!r}{one_of(name, capability.parameters, 'parameters')}"
+                elif block == "yaw" and capability.parameters[name].unit != "rad":
+                    yield at, f"a heading is in rad, but {name!r} has {mismatch('rad', capability.parameters[name].unit)}"
+        for name in tool.unmapped:
+            if name not in capability.parameters:
+                yield ("tool", "unmapped"), f"{capability.id} has no parameter {name!r}{one_of(name, capability.parameters, 'parameters')}"
+        for name in capability.parameters:
+            if name not in mapped.values() and name not in tool.unmapped:
+                yield ("tool", "arguments"), f"parameter {name!r} of {capability.id} reaches no field: map it, or list it under tool.unmapped"
+
+    def _evidence(self, p: ProviderContract, capability: CapabilityContract) -> Found:
+        needs = evidence_needs(capability)
+        for requirement in needs:
+            if requirement not in p.evidence:
+                yield ("evidence",), f"{requirement!r} of {capability.id} has no route: nothing could prove it"
+        for requirement, routes in p.evidence.items():
+            at: Loc = ("evidence", requirement)
+            if requirement not in needs:
+                yield at, f"{capability.id} has no requirement or precondition {requirement!r}{one_of(requirement, needs)}"
+                continue
+            condition, spec = needs[requirement]
+            for index, ref in enumerate(routes):
+                yield from ((((*at, index)), m) for m in self._route(ref, condition, spec, executor=p))
+
+    def _route(self, ref: str, condition: ConditionTemplate, spec: EvidenceSpec, executor: ProviderContract | None) -> Iterator[str]:
+        """What is wrong with one route as evidence for one condition."""
+        provider_id, _, name = ref.partition("/")
+        owner = self.providers.get(provider_id)
+        if owner is None:
+            if (fault := self._unresolved("provider", provider_id, self.providers)):
+                yield fault
+            return
+        route = owner.routes.get(name)
+        if route is None:
+            yield f"provider {provider_id!r} has no route {name!r}{one_of(name, owner.routes, 'routes')}"
+            return
+        yield from _fits(ref, route, condition, spec)
+        if executor is not None and spec.role in _SEPARATE:
+            if owner.id == executor.id:
+                yield f"{spec.role.value} needs another provider than {executor.id}, which acts here"
+            elif owner.node == executor.node:
+                yield f"{spec.role.value} needs another node than {executor.node}, which acts here"
+
+    def _rebinding(self, p: ProviderContract, other: str, at: Loc) -> Found:
+        target = self.providers.get(other)
+        if target is None:
+            if (fault := self._unresolved("provider", other, self.providers)):
+                yield at, fault
+        elif target.tool is None or p.tool is None or target.tool.provides != p.tool.provides:
+            provides = "no capability" if target.tool is None else target.tool.provides
+            yield at, f"{other!r} provides {provides}, not {p.tool.provides if p.tool else ''}"
+
+    # ----------------------------------------------------------------------------------------------------- tasks
+
+    def task(self, t: Task) -> Found:
+        """What is wrong with a task's references."""
+        for index, name in enumerate(t.capabilities):
+            if name not in self.capabilities and (fault := self._unresolved("capability", name, self.capabilities)):
+                yield ("capabilities", index), fault
+        for name, obligation in t.obligations.items():
+            at: Loc = ("obligations", name)
+            yield from self._effect(t, obligation, at)
+            if obligation.condition is not None and obligation.evidence is not None:
+                for index, ref in enumerate(obligation.routes):
+                    for message in self._route(ref, obligation.condition, obligation.evidence, executor=None):
+                        yield (*at, "routes", index), message
+
+    def _effect(self, t: Task, obligation: ObligationSpec, at: Loc) -> Found:
+        ref = obligation.effect
+        if ref is None:
+            return
+        at = (*at, "effect")
+        capability = self.capabilities.get(ref.capability)
+        if capability is None:
+            if (fault := self._unresolved("capability", ref.capability, self.capabilities)):
+                yield (*at, "capability"), fault
+            return
+        effect = capability.effects.get(ref.effect)
+        if effect is None:
+            yield (*at, "effect"), f"{capability.id} has no effect {ref.effect!r}{one_of(ref.effect, capability.effects, 'effects')}"
+        elif (obligation.kind is ObligationKind.EVENT) != (effect.kind.value == "event"):
+            yield (*at[:-1], "kind"), f"{obligation.kind.value!r} does not fit: {capability.id}.{ref.effect} is of kind {effect.kind.value}"
+        if t.capabilities and ref.capability not in t.capabilities and obligation.kind is not ObligationKind.PRESERVE:
+            yield (*at, "capability"), f"{ref.capability!r} is not among the task's capabilities, so nothing could bring this about"
+        try:
+            check_arguments(capability, ref.arguments)
+        except ArgumentFault as fault_found:
+            where = ("arguments", fault_found.argument) if fault_found.argument in ref.arguments else ("arguments",)
+            yield (*at, *where), str(fault_found)
+
+
+def precedence(contract: Contract) -> tuple[bool, tuple[int, ...]]:
+    """Sort key by which the version in force comes last: the active one, else the newest."""
+    lifecycle = getattr(contract, "lifecycle", None)
+    return (lifecycle is None or lifecycle.value == "active", tuple(map(int, contract.version.split("."))))
+
+
+def evidence_needs(capability: CapabilityContract) -> dict[str, tuple[ConditionTemplate, EvidenceSpec]]:
+    """What a provider must name routes for: each evidence requirement and each precondition, by id."""
+    needs: dict[str, tuple[ConditionTemplate, EvidenceSpec]] = {}
+    for name, requirement in capability.evidence.items():
+        if requirement.effect in capability.effects:
+            needs[name] = (capability.effects[requirement.effect].condition, requirement)
+    for name, precondition in capability.invocation.requires.items():
+        needs[name] = (precondition.condition, precondition.evidence)
+    return needs
+
+
+def _fits(ref: str, route: Route, condition: ConditionTemplate, spec: EvidenceSpec) -> Iterator[str]:
+    if not _path_pattern(condition.path).fullmatch(route.path):
+        yield f"{ref} reports {route.path!r}, but the condition is on {condition.path!r}"
+    elif (fault := mismatch(condition.unit, route.unit)):
+        yield f"{ref} has {fault}"
+    if Grade[route.grade.upper()] < Grade[spec.grade.upper()]:
+        yield f"{ref} is of grade {route.grade}, below the required {spec.grade}"
+    for field in spec.match:
+        if field not in route.correlation:
+            yield f"{ref} carries no correlation field {field!r}{one_of(field, route.correlation, 'it carries')}"
+
+
+def _path_pattern(path: str) -> re.Pattern[str]:
+    """Which paths a condition's path can become."""
+    return re.compile("".join("[^/]+" if part.startswith("{") else re.escape(part) for part in re.split(r"(\{[a-z][a-z0-9_]*\})", path)))
