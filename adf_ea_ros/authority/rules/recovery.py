@@ -1,0 +1,124 @@
+"""Rules 2, 5, 6, 7 and 8: what a request to run a step means, given history and current evidence.
+
+    pending(k)                      -> R4 if evidence now establishes the effect, else R6 or a refusal (R5)
+    not pending(k), established(k)  -> R7 or R8
+    never attempted                 -> R8 if trusted initial evidence establishes it, else R2
+
+Execution uncertainty comes first: a pending outcome cannot become a repair by another name.
+"""
+
+from __future__ import annotations
+
+from adf_ea_ros.authority import events as ev
+from adf_ea_ros.authority.decision import Outcome, Work, denied, granted
+from adf_ea_ros.authority.model import Attempt, EffectKind, Mode, Node
+from adf_ea_ros.authority.reasons import refuse
+from adf_ea_ros.authority.requests import Dispatch
+from adf_ea_ros.authority.rules import r6_retry, r7_repair
+from adf_ea_ros.authority.rules.eligibility import admissible
+from adf_ea_ros.authority.rules.invalidation import absorb, certify, revoke
+from adf_ea_ros.authority.rules.r3_evidence import promote, proof
+from adf_ea_ros.authority.state import fact_name
+
+
+def dispatch(work: Work, request: Dispatch) -> Outcome:
+    """Decide what running ``request.node`` now would be, and authorize that or refuse it."""
+    state = work.state
+    if request.generation and request.generation != state.generation:
+        return denied(
+            refuse(
+                "X1.stale_generation", f"generation {request.generation} is over; it is {state.generation}"
+            )
+        )
+    if state.halted:
+        return denied(refuse("X8.halted", f"halted by {state.halted}"))
+    node = state.proposal.nodes.get(request.node)
+    if node is None:
+        return denied(refuse("R2.unknown_node", f"the admitted proposal has no step {request.node!r}"))
+    absorb(work, request.view)
+    key = node.operation.key
+    pending = work.state.pending(key)
+    if pending is not None:
+        attempt = work.state.attempts[pending.attempt]
+        if not promote(work, attempt, request.assessed):
+            return _retry(work, node, request.provider)
+    record = work.state.keys.get(key)
+    if record is not None and record.established:
+        return _repair(work, node, request.provider)
+    return _first(work, node, request)
+
+
+def _first(work: Work, node: Node, request: Dispatch) -> Outcome:
+    """Rule 2: ``Adm(o, S)`` and k(o) never attempted. Redundant where initial evidence is trusted (R8)."""
+    if _initially_true(work, node):
+        return denied(refuse("R8.initially_true"))
+    refusals = admissible(work, node, request.provider)
+    if refusals:
+        return denied(*refusals)
+    attempt = send(work, node, request.provider, Mode.FIRST)
+    return granted(
+        "R2", f"first dispatch of {node.operation.capability} to {attempt.provider}", attempt=attempt
+    )
+
+
+def _retry(work: Work, node: Node, provider: str) -> Outcome:
+    refusals = r6_retry.check(work, node, provider) or admissible(work, node, provider)
+    if refusals:
+        return denied(*refusals)
+    failed = work.state.keys[node.operation.key].latest
+    attempt = send(work, node, provider, Mode.RETRY)
+    return granted(
+        "R6", f"{failed} is shown to have had no effect; retry on {attempt.provider}", attempt=attempt
+    )
+
+
+def _repair(work: Work, node: Node, provider: str) -> Outcome:
+    refusals = r7_repair.check(work, node, provider) or admissible(work, node, provider)
+    if refusals:
+        return denied(*refusals)
+    attempt = send(work, node, provider, Mode.REPAIR)
+    return granted(
+        "R7", f"{node.operation.capability} restores a state that was lost and is needed", attempt=attempt
+    )
+
+
+def send(work: Work, node: Node, provider: str, mode: Mode) -> Attempt:
+    """Write the attempt: the only place where a physical request comes into being."""
+    operation, state = node.operation, work.state
+    binding = operation.binding(provider)
+    assert binding is not None, "admissible() holds that the binding exists"
+    attempt = Attempt(
+        id=f"{state.episode}.{len(state.attempts) + 1}",
+        key=operation.key,
+        node=node.id,
+        provider=provider,
+        mode=mode,
+        generation=state.generation,
+        dispatched=work.now,
+        deadline=work.now + binding.deadline,
+        promises=binding.promises,
+    )
+    work.emit(ev.Dispatched(attempt))
+    # What this attempt may overwrite needs new evidence; keeping it live would prove a past state.
+    for effect in operation.effects:
+        for name in work.state.by_fact.get(fact_name(effect.condition.fact), ()):
+            certificate = work.state.certificates[name]
+            if certificate.key == operation.key or not effect.condition.implies(certificate.condition):
+                revoke(work, certificate, f"{attempt.id} may change it")
+    return attempt
+
+
+def _initially_true(work: Work, node: Node) -> bool:
+    """Certify the effects of a never attempted step whose truth the task trusts from initial evidence."""
+    operation = node.operation
+    trusted = {goal.effect: goal for goal in work.state.goal if goal.initial and goal.key == operation.key}
+    proofs = []
+    for effect in operation.effects:
+        goal = trusted.get(effect.id)
+        found = proof(effect, tuple(work.state.facts.values()), work) if goal is not None else None
+        if goal is None or effect.kind is not EffectKind.STATE or found is None:
+            return False
+        proofs.append((effect, found))
+    for effect, found in proofs:
+        certify(work, operation.key, effect, "", found, operation.fingerprint)
+    return True
