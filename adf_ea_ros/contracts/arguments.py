@@ -1,7 +1,9 @@
 """Arguments of a request against the parameters of a contract: the last check before the authority sees them.
 
-A planner writes JSON. What is accepted has one reading: no duplicate keys, no NaN or infinity, a boolean is no
-number, and a number of type ``number`` becomes a float, so that ``80`` and ``80.0`` ground to the same operation
+A planner writes JSON. What is accepted has one reading: no duplicate keys, no NaN or infinity, a boolean is
+no
+number, and a number of type ``number`` becomes a float, so that ``80`` and ``80.0`` ground to the same
+operation
 and to the same accounting key.
 """
 
@@ -27,7 +29,8 @@ _GREATEST_INT = (1 << 63) - 1
 class ArgumentFault(ValueError):
     """Arguments that a contract does not admit.
 
-    ``code`` is stable: A.json (no JSON object, or one with two readings), A.unknown, A.missing, A.type, A.range
+    ``code`` is stable: A.json (no JSON object, or one with two readings), A.unknown, A.missing, A.type,
+    A.range
     (also too long), A.choice (also a pattern that does not match), A.nan.
     """
 
@@ -47,7 +50,12 @@ def check_arguments(capability: CapabilityContract, given: str | Mapping[str, An
     parameters = capability.parameters
     for name in values:
         if name not in parameters:
-            _refuse("A.unknown", name, f"{capability.id} has no parameter {str(name)[:60]!r}{one_of(name, parameters, 'parameters')}")
+            _refuse(
+                "A.unknown",
+                name,
+                f"{capability.id} has no parameter "
+                f"{str(name)[:60]!r}{one_of(name, parameters, 'parameters')}",
+            )
     checked: dict[str, Value] = {}
     for name, parameter in parameters.items():
         if name in values:
@@ -67,7 +75,9 @@ def _parse(text: str) -> Mapping[str, Any]:
     if len(text) > MAX_JSON:
         _refuse("A.json", "", f"arguments are longer than {MAX_JSON} characters")
     try:
-        values = json.loads(text or "{}", object_pairs_hook=_unique, parse_constant=_not_finite, parse_int=_int)
+        values = json.loads(
+            text or "{}", object_pairs_hook=_unique, parse_constant=_not_finite, parse_int=_int
+        )
     except ArgumentFault:
         raise
     except RecursionError:
@@ -102,13 +112,18 @@ def _value(name: str, parameter: Parameter, value: Any) -> Value:
         _refuse("A.nan", name, f"{name} must be finite, not {value}")
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) > _GREATEST_INT:
         _refuse("A.range", name, f"{name} does not fit 64 bits")
-    if parameter.type == "integer" and isinstance(value, float) and value.is_integer() and abs(value) < 1 << 53:
+    if (
+        parameter.type == "integer"
+        and isinstance(value, float)
+        and value.is_integer()
+        and abs(value) < 1 << 53
+    ):
         value = int(value)  # JSON has one kind of number: 3.0 is the integer 3
     if not isinstance(value, (bool, int, float, str)) or not type_fits(parameter.type, value):
         _refuse("A.type", name, f"{name} must be of type {parameter.type}, not {_kind(value)}")
     if isinstance(value, str):
         _check_text(name, value)
-    if (fault := value_fault(parameter, value)):
+    if fault := value_fault(parameter, value):
         chosen = parameter.choices and value not in parameter.choices
         _refuse("A.choice" if chosen or isinstance(value, str) else "A.range", name, f"{name}: {fault}")
     return float(value) + 0.0 if parameter.type == "number" else value  # + 0.0: minus zero is zero
@@ -122,5 +137,13 @@ def _check_text(name: str, value: str) -> None:
 
 
 def _kind(value: Any) -> str:
-    names = {bool: "boolean", int: "number", float: "number", str: "string", type(None): "null", list: "list", dict: "object"}
+    names = {
+        bool: "boolean",
+        int: "number",
+        float: "number",
+        str: "string",
+        type(None): "null",
+        list: "list",
+        dict: "object",
+    }
     return names.get(type(value), type(value).__name__)

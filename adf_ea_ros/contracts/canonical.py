@@ -16,7 +16,9 @@ _NOT_CONTENT = {"review", "lifecycle"}  # how it came about and how far it is; n
 def canonical(contract: AnyContract) -> bytes:
     """The content as JSON with sorted keys. Durations in nanoseconds, defaults written out."""
     content = contract.model_dump(mode="json", exclude=_NOT_CONTENT)
-    return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+    return json.dumps(
+        content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    ).encode()
 
 
 def fingerprint(contract: AnyContract) -> str:

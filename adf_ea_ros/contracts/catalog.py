@@ -1,6 +1,8 @@
-"""The catalog: every contract that was loaded, which version of each is in force, and whether it may be bound.
+"""The catalog: every contract that was loaded, which version of each is in force, and whether it may be
+bound.
 
-A catalog is a value. ``revoke`` gives a new one, so a decision that was made under one catalog can be told from a
+A catalog is a value. ``revoke`` gives a new one, so a decision that was made under one catalog can be told
+from a
 decision under the next. Time is passed in: expiry is a matter of ROS time.
 """
 
@@ -16,14 +18,23 @@ from adf_ea_ros.contracts.conditions import Ns
 from adf_ea_ros.contracts.crosscheck import check_references, precedence
 from adf_ea_ros.contracts.faults import ContractError, Fault, suggestion
 from adf_ea_ros.contracts.loader import Document, Loaded, load_files, read_files
-from adf_ea_ros.contracts.model import AnyContract, CapabilityContract, Contract, Lifecycle, ProviderContract, Route, Task
+from adf_ea_ros.contracts.model import (
+    AnyContract,
+    CapabilityContract,
+    Contract,
+    Lifecycle,
+    ProviderContract,
+    Route,
+    Task,
+)
 
 Key = tuple[str, str]
 """Kind ("capability", "provider", "task") and id."""
 
 
 class Revocation(msgspec.Struct, frozen=True):
-    """That a contract may no longer be bound, since when and why. Never taken back: a new version is loaded."""
+    """That a contract may no longer be bound, since when and why. Never taken back: a new version is
+    loaded."""
 
     kind: str
     id: str
@@ -36,7 +47,9 @@ class Catalog:
 
     __slots__ = ("_contracts", "_current", "_providers", "_revocations")
 
-    def __init__(self, contracts: Iterable[AnyContract], revocations: Mapping[Key, Revocation] | None = None) -> None:
+    def __init__(
+        self, contracts: Iterable[AnyContract], revocations: Mapping[Key, Revocation] | None = None
+    ) -> None:
         self._contracts = tuple(contracts)
         self._revocations: dict[Key, Revocation] = dict(revocations or {})
         self._current: dict[Key, AnyContract] = {}
@@ -68,7 +81,8 @@ class Catalog:
             raise ContractError(faults)
         return cls(loaded.contracts)
 
-    # ------------------------------------------------------------------------------------------------- look up
+    # ------------------------------------------------------------------------------------------------- look
+    # up
 
     def capability(self, name: str) -> CapabilityContract:
         """The version in force of a capability. Raises KeyError, with the nearest name, if there is none."""
@@ -126,17 +140,22 @@ class Catalog:
             known = [known for known_kind, known in self._current if known_kind == kind]
             raise KeyError(f"no {kind} {name!r} is loaded{suggestion(name, known)}") from None
 
-    # ------------------------------------------------------------------------------------- may it be bound now?
+    # ------------------------------------------------------------------------------------- may it be bound
+    # now?
 
     def obstacle(self, kind: str, name: str, now: Ns) -> str:
-        """Why a contract may not be bound at ``now`` (in a sentence), or nothing. Raises KeyError if unknown."""
+        """Why a contract may not be bound at ``now`` (in a sentence), or nothing. Raises KeyError if
+        unknown."""
         contract = self._get(kind, name)
         revocation = self._revocations.get((kind, name))
         if revocation is not None:
             return f"{kind} {name} was revoked: {revocation.reason}"
         lifecycle = getattr(contract, "lifecycle", Lifecycle.ACTIVE)
         if lifecycle is not Lifecycle.ACTIVE:
-            return f"{kind} {name} is {'a draft' if lifecycle is Lifecycle.DRAFT else lifecycle.value}, not active"
+            return (
+                f"{kind} {name} is {'a draft' if lifecycle is Lifecycle.DRAFT else lifecycle.value}, "
+                "not active"
+            )
         expires = getattr(contract, "expires", None)
         if expires is not None and now >= expires * 1_000_000_000:
             return f"{kind} {name} expired at {expires} s of ROS time"
@@ -155,7 +174,8 @@ class Catalog:
         """What was revoked at run time, in the order of kinds and ids."""
         return tuple(self._revocations[key] for key in sorted(self._revocations))
 
-    # -------------------------------------------------------------------------------------------- fingerprints
+    # --------------------------------------------------------------------------------------------
+    # fingerprints
 
     def fingerprints(self) -> dict[str, str]:
         """Fingerprint of every contract, also of versions not in force, by ``kind/id@version``."""
@@ -178,7 +198,9 @@ def identity(contract: Contract) -> str:
 
 def check_catalog(loaded: Loaded) -> list[Fault]:
     """Every fault of a set of files: of each by itself, of references, of identities."""
-    return sorted([*loaded.faults, *check_references(loaded.documents, loaded.broken), *_identities(loaded.documents)])
+    return sorted(
+        [*loaded.faults, *check_references(loaded.documents, loaded.broken), *_identities(loaded.documents)]
+    )
 
 
 def _identities(documents: Iterable[Document]) -> list[Fault]:
@@ -199,11 +221,23 @@ def _identities(documents: Iterable[Document]) -> list[Fault]:
         if lifecycle is Lifecycle.ACTIVE:
             if key in active:
                 other = active[key]
-                faults.append(document.fault(("version",), f"two active versions of {contract.kind} {contract.id}: {other.contract.version} in {other.file} is the other"))
+                faults.append(
+                    document.fault(
+                        ("version",),
+                        f"two active versions of {contract.kind} {contract.id}: "
+                        f"{other.contract.version} in {other.file} is the other",
+                    )
+                )
             active.setdefault(key, document)
         if key in first and (what := _drift(first[key].contract, contract)):
             other = first[key]
-            faults.append(document.fault(("version",), f"{what} differs from version {other.contract.version} in {other.file}: another {what} is another {contract.kind}, with an id of its own"))
+            faults.append(
+                document.fault(
+                    ("version",),
+                    f"{what} differs from version {other.contract.version} in {other.file}: another "
+                    f"{what} is another {contract.kind}, with an id of its own",
+                )
+            )
         first.setdefault(key, document)
     return faults
 
@@ -215,7 +249,9 @@ def _drift(one: AnyContract, other: AnyContract) -> str:
     if isinstance(one, ProviderContract) and isinstance(other, ProviderContract):
         if one.node != other.node:
             return "node"
-        return "capability" if (one.tool and one.tool.provides) != (other.tool and other.tool.provides) else ""
+        return (
+            "capability" if (one.tool and one.tool.provides) != (other.tool and other.tool.provides) else ""
+        )
     return ""
 
 

@@ -33,7 +33,8 @@ from adf_ea_ros.contracts.units import format_duration, mismatch, unit_fault
 Found = Iterator[tuple[Loc, str]]
 _REVERSE_DOMAIN = re.compile(r"[a-z][a-z0-9-]*(\.[a-z0-9][a-z0-9_-]*)+")
 _OBSERVE_ONLY = frozenset({Disposition.OBSERVE, Disposition.STOP})
-# What each cause may permit. Without qualified negative evidence a second dispatch is never safe (rule R5), so the
+# What each cause may permit. Without qualified negative evidence a second dispatch is never safe (rule R5),
+# so the
 # causes that leave the outcome open permit observation alone.
 PERMITTED: dict[str, frozenset[Disposition]] = {
     "effect_absent": _OBSERVE_ONLY | {Disposition.RETRY, Disposition.REBIND},
@@ -60,10 +61,14 @@ def check_alone(contract: AnyContract) -> Found:
 def _common(contract: Contract) -> Found:
     for key in contract.extensions:
         if not _REVERSE_DOMAIN.fullmatch(key):
-            yield ("extensions", key), f"{key[:60]!r} must be a reverse domain name, such as 'org.example.wiring'"
+            yield (
+                ("extensions", key),
+                f"{key[:60]!r} must be a reverse domain name, such as 'org.example.wiring'",
+            )
 
 
-# ---------------------------------------------------------------------------------------------------- capabilities
+# ----------------------------------------------------------------------------------------------------
+# capabilities
 
 
 def _capability(c: CapabilityContract) -> Found:
@@ -73,15 +78,24 @@ def _capability(c: CapabilityContract) -> Found:
     for name, effect in c.effects.items():
         yield from _effect(effect, c.parameters, ("effects", name))
         if not any(requirement.effect == name for requirement in c.evidence.values()):
-            yield ("effects", name), "no evidence requirement is for this effect: it could never be established"
+            yield (
+                ("effects", name),
+                "no evidence requirement is for this effect: it could never be established",
+            )
     for name, requirement in c.evidence.items():
         if requirement.effect not in c.effects:
-            yield ("evidence", name, "effect"), f"no effect {requirement.effect!r}{one_of(requirement.effect, c.effects, 'effects')}"
+            yield (
+                ("evidence", name, "effect"),
+                f"no effect {requirement.effect!r}{one_of(requirement.effect, c.effects, 'effects')}",
+            )
         yield from _evidence(requirement, c.parameters, ("evidence", name))
     for name, precondition in c.invocation.requires.items():
         at = ("invocation", "requires", name)
         if name in c.evidence:
-            yield at, f"{name!r} is also an evidence requirement: providers map both by id, so the ids must differ"
+            yield (
+                at,
+                f"{name!r} is also an evidence requirement: providers map both by id, so the ids must differ",
+            )
         yield from check_condition(precondition.condition, c.parameters, (*at, "condition"))
         yield from _evidence(precondition.evidence, c.parameters, (*at, "evidence"))
     yield from _interruption(c)
@@ -92,18 +106,18 @@ def _parameter(p: Parameter, at: Loc) -> Found:
     for field in ("minimum", "maximum", "unit"):
         if getattr(p, field) not in (None, "") and not numeric:
             yield (*at, field), f"only numbers have a {field}; this parameter is of type {p.type}"
-    if (fault := unit_fault(p.unit)):
+    if fault := unit_fault(p.unit):
         yield (*at, "unit"), fault
     if p.minimum is not None and p.maximum is not None and p.minimum > p.maximum:
         yield (*at, "minimum"), f"minimum {p.minimum:g} is above maximum {p.maximum:g}"
     for index, choice in enumerate(p.choices):
-        if (fault := value_fault(p, choice, choices=False)):
+        if fault := value_fault(p, choice, choices=False):
             yield (*at, "choices", index), fault
     if p.default is not None and (fault := value_fault(p, p.default)):
         yield (*at, "default"), fault
     if p.pattern and p.type != "string":
         yield (*at, "pattern"), f"only text has a pattern; this parameter is of type {p.type}"
-    if (fault := _pattern_fault(p.pattern)):
+    if fault := _pattern_fault(p.pattern):
         yield (*at, "pattern"), fault
 
 
@@ -126,7 +140,12 @@ def value_fault(p: Parameter, value: Value, *, choices: bool = True) -> str:
             return f"{value!r} is below the minimum {p.minimum:g}"
         if p.maximum is not None and value > p.maximum:
             return f"{value!r} is above the maximum {p.maximum:g}"
-    if isinstance(value, str) and p.pattern and not _pattern_fault(p.pattern) and not re.fullmatch(p.pattern, value):
+    if (
+        isinstance(value, str)
+        and p.pattern
+        and not _pattern_fault(p.pattern)
+        and not re.fullmatch(p.pattern, value)
+    ):
         return f"{value!r} does not match {p.pattern}"
     return ""
 
@@ -148,13 +167,19 @@ def _effect(effect: Effect, parameters: dict[str, Parameter], at: Loc) -> Found:
 
 def _evidence(spec: EvidenceSpec, parameters: dict[str, Parameter], at: Loc) -> Found:
     if spec.max_age == 0:
-        yield (*at, "max_age"), "evidence of age 0 never arrives: give the age at which the world may have changed"
+        yield (
+            (*at, "max_age"),
+            "evidence of age 0 never arrives: give the age at which the world may have changed",
+        )
     greatest = spec.spacing.greatest
     if greatest is not None and greatest < spec.spacing.least:
         yield (*at, "spacing", "greatest"), f"is less than least, {format_duration(spec.spacing.least)}"
     if spec.spacing.least * (spec.count - 1) > spec.max_age:
         span = format_duration(spec.spacing.least * (spec.count - 1))
-        yield (*at, "max_age"), f"a window of {spec.count} samples takes at least {span}, so its first sample is always too old"
+        yield (
+            (*at, "max_age"),
+            f"a window of {spec.count} samples takes at least {span}, so its first sample is always too old",
+        )
     for key, bound in spec.match.items():
         if isinstance(bound, Argument):
             yield from _argument(bound, parameters, (*at, "match", key))
@@ -167,7 +192,7 @@ def _template(text: str, parameters: dict[str, Parameter], at: Loc) -> Found:
         if name not in parameters:
             yield at, f"{{{name}}} is not a parameter{one_of(name, parameters, 'parameters')}"
         elif parameters[name].type not in ("string", "integer"):
-            yield at, f"{{{name}}} is of type {parameters[name].type}; only text and whole numbers can be part of a name"
+            yield at, f"{{{name}}} is {parameters[name].type}; a name is made of text and whole numbers only"
     rest = re.sub(r"\{[a-z][a-z0-9_]*\}", "", text)
     if "{" in rest or "}" in rest:
         yield at, f"{text[:60]!r} has a brace that is not part of a {{parameter}}"
@@ -180,7 +205,7 @@ def check_condition(c: ConditionTemplate, parameters: dict[str, Parameter], at: 
     if c.subject:
         yield from _template(c.subject, parameters, (*at, "subject"))
     yield from _template(c.path, parameters, (*at, "path"))
-    if (fault := unit_fault(c.unit)):
+    if fault := unit_fault(c.unit):
         yield (*at, "unit"), fault
     for op, bound in c.bounds():
         place = (*at, op.value.lower())
@@ -205,7 +230,10 @@ def check_condition(c: ConditionTemplate, parameters: dict[str, Parameter], at: 
 def _argument(bound: Argument, parameters: dict[str, Parameter], at: Loc) -> Found:
     parameter = parameters.get(bound.argument)
     if parameter is None:
-        yield (*at, "argument"), f"no parameter {bound.argument!r}{one_of(bound.argument, parameters, 'parameters')}"
+        yield (
+            (*at, "argument"),
+            f"no parameter {bound.argument!r}{one_of(bound.argument, parameters, 'parameters')}",
+        )
     elif bound.plus and parameter.type not in ("integer", "number"):
         yield (*at, "plus"), f"{bound.argument!r} is of type {parameter.type}: only numbers can be added to"
 
@@ -222,8 +250,14 @@ def _contradictory(c: ConditionTemplate) -> bool:
 
 
 def _empty_range(bounds: list[tuple[Operator, float]]) -> bool:
-    lower = max(((v, op is Operator.GT) for op, v in bounds if op in (Operator.GT, Operator.GTE, Operator.EQ)), default=None)
-    upper = min(((v, op is not Operator.LT) for op, v in bounds if op in (Operator.LT, Operator.LTE, Operator.EQ)), default=None)
+    lower = max(
+        ((v, op is Operator.GT) for op, v in bounds if op in (Operator.GT, Operator.GTE, Operator.EQ)),
+        default=None,
+    )
+    upper = min(
+        ((v, op is not Operator.LT) for op, v in bounds if op in (Operator.LT, Operator.LTE, Operator.EQ)),
+        default=None,
+    )
     if lower is None or upper is None:
         return False
     return lower[0] > upper[0] or (lower[0] == upper[0] and (lower[1] or not upper[1]))
@@ -237,18 +271,26 @@ def _interruption(c: CapabilityContract) -> Found:
             place = ("interruption", cause, index)
             if disposition not in permitted:
                 names = ", ".join(sorted(d.value for d in permitted))
-                why = "" if cause in ("effect_absent", "provider_unavailable", "state_lost") else ": the effect may have happened"
+                why = (
+                    ""
+                    if cause in ("effect_absent", "provider_unavailable", "state_lost")
+                    else ": the effect may have happened"
+                )
                 yield place, f"{disposition.value!r} is not safe here{why} (allowed: {names})"
             if disposition in listed[:index]:
                 yield place, f"{disposition.value!r} is listed twice"
     retries = Disposition.RETRY in rules.effect_absent
     if retries and (rules.retry.limit == 0 or rules.retry.replay is Replay.NEVER):
-        yield ("interruption", "effect_absent"), "permits retry, but retry.limit is 0 or retry.replay is never"
+        yield (
+            ("interruption", "effect_absent"),
+            "permits retry, but retry.limit is 0 or retry.replay is never",
+        )
     if not retries and rules.retry.limit > 0:
         yield ("interruption", "retry", "limit"), "allows retries, but effect_absent does not permit retry"
 
 
-# ------------------------------------------------------------------------------------------------------- providers
+# -------------------------------------------------------------------------------------------------------
+# providers
 
 
 def _provider(p: ProviderContract) -> Found:
@@ -273,7 +315,7 @@ def _provider(p: ProviderContract) -> Found:
 def _route(route: Route, at: Loc) -> Found:
     if "/msg/" not in route.type:
         yield (*at, "type"), f"a readback is a topic, so its type is package/msg/Name, not {route.type}"
-    if (fault := unit_fault(route.unit)):
+    if fault := unit_fault(route.unit):
         yield (*at, "unit"), fault
     if route.subject.const is not None and not isinstance(route.subject.const, str):
         yield (*at, "subject", "const"), "a subject is text"
@@ -293,7 +335,11 @@ def _tool(p: ProviderContract) -> Found:
     word = _TYPE_WORD[tool.kind]
     if f"/{word}/" not in tool.type:
         yield (*at, "type"), f"the type of a tool of kind {tool.kind} is package/{word}/Name, not {tool.type}"
-    fields = [("arguments", f) for f in tool.arguments] + [("yaw", f) for f in tool.yaw] + [("constants", f) for f in tool.constants]
+    fields = (
+        [("arguments", f) for f in tool.arguments]
+        + [("yaw", f) for f in tool.yaw]
+        + [("constants", f) for f in tool.constants]
+    )
     if tool.promises.key_field:
         fields.append(("promises", tool.promises.key_field))
     for index, (block, field) in enumerate(fields):
@@ -315,7 +361,10 @@ def _promises(p: ProviderContract) -> Found:
     at: Loc = ("tool", "promises")
     promises, kind = p.tool.promises, p.tool.kind
     if promises.query and kind != "action":
-        yield (*at, "query"), f"only an action can be asked for the outcome of a goal by id; this tool is a {kind}"
+        yield (
+            (*at, "query"),
+            f"only an action can be asked for the outcome of a goal by id; this tool is a {kind}",
+        )
     if promises.final_on_result and kind == "topic":
         yield (*at, "final_on_result"), "a topic gives no result"
     if promises.key_lifetime and not promises.key_field:
@@ -324,7 +373,8 @@ def _promises(p: ProviderContract) -> Found:
         yield (*at, "key_field"), "needs key_lifetime: how long the provider recognizes a repeated key"
 
 
-# ----------------------------------------------------------------------------------------------------------- tasks
+# -----------------------------------------------------------------------------------------------------------
+# tasks
 
 
 def _task(t: Task) -> Found:
@@ -334,7 +384,10 @@ def _task(t: Task) -> Found:
         at: Loc = ("obligations", name)
         for index, other in enumerate(obligation.after):
             if other not in t.obligations:
-                yield (*at, "after", index), f"no obligation {other!r}{one_of(other, t.obligations, 'obligations')}"
+                yield (
+                    (*at, "after", index),
+                    f"no obligation {other!r}{one_of(other, t.obligations, 'obligations')}",
+                )
             elif other == name:
                 yield (*at, "after", index), "an obligation cannot come after itself"
         if obligation.condition is not None:
@@ -344,16 +397,28 @@ def _task(t: Task) -> Found:
         if obligation.evidence is not None:
             yield from _evidence(obligation.evidence, {}, (*at, "evidence"))
             if obligation.condition is None:
-                yield (*at, "evidence"), "the capability's contract says what proves its effect: leave this out"
+                yield (
+                    (*at, "evidence"),
+                    "the capability's contract says what proves its effect: leave this out",
+                )
         if obligation.routes and obligation.condition is None:
-            yield (*at, "routes"), "the provider's contract says which routes prove its effect: leave this out"
+            yield (
+                (*at, "routes"),
+                "the provider's contract says which routes prove its effect: leave this out",
+            )
     for cycle in _cycle(t):
-        yield ("obligations", cycle[0], "after"), f"the order has a circle: {' after '.join((*cycle, cycle[0]))}"
+        yield (
+            ("obligations", cycle[0], "after"),
+            f"the order has a circle: {' after '.join((*cycle, cycle[0]))}",
+        )
 
 
 def _cycle(t: Task) -> Iterator[tuple[str, ...]]:
     """One circle of ``after`` longer than one, if there is any."""
-    order = {name: [o for o in spec.after if o in t.obligations and o != name] for name, spec in t.obligations.items()}
+    order = {
+        name: [o for o in spec.after if o in t.obligations and o != name]
+        for name, spec in t.obligations.items()
+    }
     try:
         TopologicalSorter(order).prepare()
     except CycleError as error:

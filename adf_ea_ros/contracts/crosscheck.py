@@ -1,7 +1,7 @@
 """References between contracts: what one file says about another must be so (section 3.2, appendix D).
 
-The order of the files plays no part: all are read before any reference is followed. A reference to a document that
-is itself at fault is left alone, so that one mistake is told once.
+The order of the files plays no part: all are read before any reference is followed. A reference to a document
+that is itself at fault is left alone, so that one mistake is told once.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 
 from adf_ea_ros.contracts.arguments import ArgumentFault, check_arguments
-from adf_ea_ros.contracts.faults import Fault, Loc, one_of
+from adf_ea_ros.contracts.faults import Fault, Loc, has_no, one_of
 from adf_ea_ros.contracts.loader import Document
 from adf_ea_ros.contracts.model import (
     CapabilityContract,
@@ -68,7 +68,7 @@ class _Library:
             return ""
         return f"no {kind} {name!r}{one_of(name, known, 'loaded')}"
 
-    # ------------------------------------------------------------------------------------------------- providers
+    # ---------------------------------------------------------------------------------------------- providers
 
     def provider(self, p: ProviderContract) -> Found:
         """What is wrong with a provider's references."""
@@ -76,7 +76,7 @@ class _Library:
             return
         capability = self.capabilities.get(p.tool.provides)
         if capability is None:
-            if (fault := self._unresolved("capability", p.tool.provides, self.capabilities)):
+            if fault := self._unresolved("capability", p.tool.provides, self.capabilities):
                 yield ("tool", "provides"), fault
         else:
             yield from self._mapping(p, capability)
@@ -85,49 +85,53 @@ class _Library:
             yield from self._rebinding(p, other, ("rebinding", "to", index))
 
     def _mapping(self, p: ProviderContract, capability: CapabilityContract) -> Found:
-        tool = p.tool
+        tool, parameters = p.tool, capability.parameters
         if tool is None:
             return
-        mapped = {**tool.arguments, **tool.yaw}
-        for block, fields in (("arguments", tool.arguments), ("yaw", tool.yaw)):
-            for field, name in fields.items():
-                at: Loc = ("tool", block, field)
-                if name not in capability.parameters:
-                    yield at, f"{capability.id} has no parameter {name!r}{one_of(name, capability.parameters, 'parameters')}"
-                elif block == "yaw" and capability.parameters[name].unit != "rad":
-                    yield at, f"a heading is in rad, but {name!r} has {mismatch('rad', capability.parameters[name].unit)}"
-        for name in tool.unmapped:
-            if name not in capability.parameters:
-                yield ("tool", "unmapped"), f"{capability.id} has no parameter {name!r}{one_of(name, capability.parameters, 'parameters')}"
-        for name in capability.parameters:
-            if name not in mapped.values() and name not in tool.unmapped:
-                yield ("tool", "arguments"), f"parameter {name!r} of {capability.id} reaches no field: map it, or list it under tool.unmapped"
+        used = [(("tool", "arguments", field), name) for field, name in tool.arguments.items()]
+        used += [(("tool", "yaw", field), name) for field, name in tool.yaw.items()]
+        used += [(("tool", "unmapped"), name) for name in tool.unmapped]
+        for at, name in used:
+            if name not in parameters:
+                yield at, has_no(capability.id, "parameter", name, parameters)
+            elif at[1] == "yaw" and parameters[name].unit != "rad":
+                yield at, f"{name!r} has {mismatch('rad', parameters[name].unit)}"
+        for name in parameters.keys() - {name for _, name in used}:
+            yield (
+                ("tool", "arguments"),
+                f"parameter {name!r} of {capability.id} reaches no field: map it, or list it in unmapped",
+            )
 
     def _evidence(self, p: ProviderContract, capability: CapabilityContract) -> Found:
         needs = evidence_needs(capability)
         for requirement in needs:
             if requirement not in p.evidence:
-                yield ("evidence",), f"{requirement!r} of {capability.id} has no route: nothing could prove it"
+                yield (
+                    ("evidence",),
+                    f"{requirement!r} of {capability.id} has no route: nothing could prove it",
+                )
         for requirement, routes in p.evidence.items():
             at: Loc = ("evidence", requirement)
             if requirement not in needs:
-                yield at, f"{capability.id} has no requirement or precondition {requirement!r}{one_of(requirement, needs)}"
+                yield at, has_no(capability.id, "requirement or precondition", requirement, needs)
                 continue
             condition, spec = needs[requirement]
             for index, ref in enumerate(routes):
-                yield from ((((*at, index)), m) for m in self._route(ref, condition, spec, executor=p))
+                yield from (((*at, index), m) for m in self._route(ref, condition, spec, executor=p))
 
-    def _route(self, ref: str, condition: ConditionTemplate, spec: EvidenceSpec, executor: ProviderContract | None) -> Iterator[str]:
+    def _route(
+        self, ref: str, condition: ConditionTemplate, spec: EvidenceSpec, executor: ProviderContract | None
+    ) -> Iterator[str]:
         """What is wrong with one route as evidence for one condition."""
         provider_id, _, name = ref.partition("/")
         owner = self.providers.get(provider_id)
         if owner is None:
-            if (fault := self._unresolved("provider", provider_id, self.providers)):
+            if fault := self._unresolved("provider", provider_id, self.providers):
                 yield fault
             return
         route = owner.routes.get(name)
         if route is None:
-            yield f"provider {provider_id!r} has no route {name!r}{one_of(name, owner.routes, 'routes')}"
+            yield has_no(f"provider {provider_id!r}", "route", name, owner.routes)
             return
         yield from _fits(ref, route, condition, spec)
         if executor is not None and spec.role in _SEPARATE:
@@ -139,18 +143,20 @@ class _Library:
     def _rebinding(self, p: ProviderContract, other: str, at: Loc) -> Found:
         target = self.providers.get(other)
         if target is None:
-            if (fault := self._unresolved("provider", other, self.providers)):
+            if fault := self._unresolved("provider", other, self.providers):
                 yield at, fault
         elif target.tool is None or p.tool is None or target.tool.provides != p.tool.provides:
             provides = "no capability" if target.tool is None else target.tool.provides
             yield at, f"{other!r} provides {provides}, not {p.tool.provides if p.tool else ''}"
 
-    # ----------------------------------------------------------------------------------------------------- tasks
+    # -------------------------------------------------------------------------------------------------- tasks
 
     def task(self, t: Task) -> Found:
         """What is wrong with a task's references."""
         for index, name in enumerate(t.capabilities):
-            if name not in self.capabilities and (fault := self._unresolved("capability", name, self.capabilities)):
+            if name not in self.capabilities and (
+                fault := self._unresolved("capability", name, self.capabilities)
+            ):
                 yield ("capabilities", index), fault
         for name, obligation in t.obligations.items():
             at: Loc = ("obligations", name)
@@ -167,20 +173,34 @@ class _Library:
         at = (*at, "effect")
         capability = self.capabilities.get(ref.capability)
         if capability is None:
-            if (fault := self._unresolved("capability", ref.capability, self.capabilities)):
+            if fault := self._unresolved("capability", ref.capability, self.capabilities):
                 yield (*at, "capability"), fault
             return
         effect = capability.effects.get(ref.effect)
         if effect is None:
-            yield (*at, "effect"), f"{capability.id} has no effect {ref.effect!r}{one_of(ref.effect, capability.effects, 'effects')}"
+            yield (*at, "effect"), has_no(capability.id, "effect", ref.effect, capability.effects)
         elif (obligation.kind is ObligationKind.EVENT) != (effect.kind.value == "event"):
-            yield (*at[:-1], "kind"), f"{obligation.kind.value!r} does not fit: {capability.id}.{ref.effect} is of kind {effect.kind.value}"
-        if t.capabilities and ref.capability not in t.capabilities and obligation.kind is not ObligationKind.PRESERVE:
-            yield (*at, "capability"), f"{ref.capability!r} is not among the task's capabilities, so nothing could bring this about"
+            yield (
+                (*at[:-1], "kind"),
+                f"{obligation.kind.value!r} does not fit an effect of kind {effect.kind.value}",
+            )
+        if (
+            t.capabilities
+            and ref.capability not in t.capabilities
+            and obligation.kind is not ObligationKind.PRESERVE
+        ):
+            yield (
+                (*at, "capability"),
+                f"{ref.capability!r} is not among the task's capabilities, so nothing could bring this about",
+            )
         try:
             check_arguments(capability, ref.arguments)
         except ArgumentFault as fault_found:
-            where = ("arguments", fault_found.argument) if fault_found.argument in ref.arguments else ("arguments",)
+            where = (
+                ("arguments", fault_found.argument)
+                if fault_found.argument in ref.arguments
+                else ("arguments",)
+            )
             yield (*at, *where), str(fault_found)
 
 
@@ -204,15 +224,16 @@ def evidence_needs(capability: CapabilityContract) -> dict[str, tuple[ConditionT
 def _fits(ref: str, route: Route, condition: ConditionTemplate, spec: EvidenceSpec) -> Iterator[str]:
     if not _path_pattern(condition.path).fullmatch(route.path):
         yield f"{ref} reports {route.path!r}, but the condition is on {condition.path!r}"
-    elif (fault := mismatch(condition.unit, route.unit)):
+    elif fault := mismatch(condition.unit, route.unit):
         yield f"{ref} has {fault}"
     if Grade[route.grade.upper()] < Grade[spec.grade.upper()]:
         yield f"{ref} is of grade {route.grade}, below the required {spec.grade}"
     for field in spec.match:
         if field not in route.correlation:
-            yield f"{ref} carries no correlation field {field!r}{one_of(field, route.correlation, 'it carries')}"
+            yield has_no(ref, "correlation field", field, route.correlation)
 
 
 def _path_pattern(path: str) -> re.Pattern[str]:
     """Which paths a condition's path can become."""
-    return re.compile("".join("[^/]+" if part.startswith("{") else re.escape(part) for part in re.split(r"(\{[a-z][a-z0-9_]*\})", path)))
+    parts = re.split(r"(\{[a-z][a-z0-9_]*\})", path)
+    return re.compile("".join("[^/]+" if part.startswith("{") else re.escape(part) for part in parts))

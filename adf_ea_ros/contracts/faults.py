@@ -20,7 +20,11 @@ class Fault(msgspec.Struct, frozen=True, order=True):
     message: str
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}: {self.path}: {self.message}" if self.path else f"{self.file}:{self.line}: {self.message}"
+        return (
+            f"{self.file}:{self.line}: {self.path}: {self.message}"
+            if self.path
+            else f"{self.file}:{self.line}: {self.message}"
+        )
 
 
 class ContractError(Exception):
@@ -50,3 +54,8 @@ def one_of(name: object, known: Iterable[str], what: str = "allowed") -> str:
     names = sorted(known)
     listed = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
     return f"{suggestion(name, names)} ({what}: {listed})" if names else f" ({what}: none)"
+
+
+def has_no(owner: str, what: str, name: str, known: Iterable[str]) -> str:
+    """The sentence that ``owner`` has no ``what`` of this name, with what it has instead."""
+    return f"{owner} has no {what} {name!r}{one_of(name, known, 'it has')}"

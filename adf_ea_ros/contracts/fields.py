@@ -1,7 +1,9 @@
 """Fields of messages by path: ``pose.position.x``, ``data[0]``, ``position[name=elbow]``.
 
-The last form is for messages that keep names and values in lists side by side, as ``sensor_msgs/JointState`` does:
-the element of ``position`` at the index where ``name`` says ``elbow``. Works on any object with attributes, so it
+The last form is for messages that keep names and values in lists side by side, as ``sensor_msgs/JointState``
+does:
+the element of ``position`` at the index where ``name`` says ``elbow``. Works on any object with attributes,
+so it
 needs no ROS.
 """
 
@@ -73,7 +75,9 @@ def set_field(message: Any, path: str, value: Any) -> None:
             place = int(index) if index is not None else list(getattr(owner, key)).index(word)
             held[place] = float(value) if isinstance(held[place], float) else value
         else:
-            setattr(owner, name, float(value) if isinstance(held, float) and isinstance(value, int) else value)
+            setattr(
+                owner, name, float(value) if isinstance(held, float) and isinstance(value, int) else value
+            )
     except (AttributeError, IndexError, ValueError, TypeError, AssertionError, OverflowError) as error:
         raise FieldError(f"{type(owner).__name__}.{name} does not take {value!r}: {error}") from error
 
@@ -86,7 +90,8 @@ def overlapping(one: str, other: str) -> bool:
 
 
 def goal_fields(tool: Tool, arguments: dict[str, Value], key: str = "") -> dict[str, Value]:
-    """Every goal field that a dispatch sets, and its value: constants, arguments, headings, the attempt's key."""
+    """Every goal field that a dispatch sets, and its value: constants, arguments, headings, the attempt's
+    key."""
     fields: dict[str, Value] = dict(tool.constants)
     for path, name in tool.arguments.items():
         if name in arguments:
@@ -94,7 +99,12 @@ def goal_fields(tool: Tool, arguments: dict[str, Value], key: str = "") -> dict[
     for path, name in tool.yaw.items():
         if name in arguments:
             half = float(arguments[name]) / 2.0
-            fields |= {f"{path}.x": 0.0, f"{path}.y": 0.0, f"{path}.z": math.sin(half), f"{path}.w": math.cos(half)}
+            fields |= {
+                f"{path}.x": 0.0,
+                f"{path}.y": 0.0,
+                f"{path}.z": math.sin(half),
+                f"{path}.w": math.cos(half),
+            }
     if tool.promises.key_field and key:
         fields[tool.promises.key_field] = key
     return fields

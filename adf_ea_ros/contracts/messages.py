@@ -28,7 +28,8 @@ _PATTERNS = {
     r"^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$": "a version of three numbers, such as '1.0.0'",
     r"^[a-z][a-z0-9_]*/[a-z][a-z0-9_]*$": "a route: provider/route, such as probe/temperature",
     r"^(/[A-Za-z_][A-Za-z0-9_]*)+$": "a fully qualified ROS name, such as /rig/probe",
-    r"^[a-z][a-z0-9_]*/(msg|srv|action)/[A-Z][A-Za-z0-9]*$": "an interface type, such as sensor_msgs/msg/Temperature",
+    r"^[a-z][a-z0-9_]*/(msg|srv|action)/[A-Z][A-Za-z0-9]*$": "an interface type, such as "
+    "sensor_msgs/msg/Temperature",
     r"^RIHS01_[0-9a-f]{64}$": "a type hash: RIHS01_ and 64 hexadecimal digits",
 }
 _QUOTED = re.compile(r"'([^']*)'")
@@ -40,7 +41,9 @@ def explain(error: ValidationError, data: Any, fields_at: FieldsAt) -> Iterator[
     groups: dict[Loc, list[ErrorDetails]] = {}
     for detail in error.errors(include_url=False):
         loc = _place(detail["loc"], data)
-        groups.setdefault((*loc, detail["loc"][-1]) if detail["type"] == "missing" else loc, []).append(detail)
+        groups.setdefault((*loc, detail["loc"][-1]) if detail["type"] == "missing" else loc, []).append(
+            detail
+        )
     for loc, details in groups.items():
         wanted = {words for detail in details if (words := _expected(detail)) is not None}
         others = [detail for detail in details if _expected(detail) is None]
@@ -64,13 +67,12 @@ def describe(value: Any) -> str:
     return "a mapping" if isinstance(value, dict) else "a list" if isinstance(value, list) else "nothing"
 
 
-def _place(loc: tuple[int | str, ...], data: Any) -> Loc:
+def _place(loc: Loc, data: Any) -> Loc:
     """The part of pydantic's place that exists in the data: names of union members fall out."""
     place: list[int | str] = []
     for part in loc:
-        if (isinstance(data, dict) and part in data) or (
-            isinstance(data, list) and isinstance(part, int) and part < len(data)
-        ):
+        inside = part in data if isinstance(data, dict) else isinstance(data, list) and isinstance(part, int)
+        if inside:
             place.append(part)
             data = data[part]
     return tuple(place)
@@ -109,7 +111,11 @@ def _message(detail: ErrorDetails, loc: Loc, fields_at: FieldsAt) -> str:
         return f"must have at most {context['max_length']} characters"
     if kind == "too_long":
         return f"must have at most {context['max_length']} entries"
-    limits = {"greater_than_equal": ("at least", "ge"), "less_than_equal": ("at most", "le"), "greater_than": ("more than", "gt")}
+    limits = {
+        "greater_than_equal": ("at least", "ge"),
+        "less_than_equal": ("at most", "le"),
+        "greater_than": ("more than", "gt"),
+    }
     if kind in limits:
         words, key = limits[kind]
         return f"must be {words} {context[key]}, not {detail['input']}"

@@ -10,7 +10,15 @@ import re
 from enum import Enum, IntEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, WithJsonSchema, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    WithJsonSchema,
+    model_validator,
+)
 
 from adf_ea_ros.contracts.conditions import Clause, Condition, Operator, Value
 from adf_ea_ros.contracts.units import DURATION_PATTERN, parse_duration
@@ -83,12 +91,16 @@ Version = Annotated[str, StringConstraints(pattern=r"^(0|[1-9]\d*)\.(0|[1-9]\d*)
 RouteRef = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*/[a-z][a-z0-9_]*$")]
 RosName = Annotated[str, StringConstraints(pattern=r"^(/[A-Za-z_][A-Za-z0-9_]*)+$")]
 """A fully qualified name of a node, topic, service or action, as the graph shows it after remapping."""
-InterfaceType = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*/(msg|srv|action)/[A-Z][A-Za-z0-9]*$")]
+InterfaceType = Annotated[
+    str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*/(msg|srv|action)/[A-Z][A-Za-z0-9]*$")
+]
 TypeHash = Annotated[str, StringConstraints(pattern=r"^RIHS01_[0-9a-f]{64}$")]
 Duration = Annotated[
     int,
     BeforeValidator(parse_duration),
-    WithJsonSchema({"type": "string", "pattern": DURATION_PATTERN, "description": "A number with a unit, such as '20 s'"}),
+    WithJsonSchema(
+        {"type": "string", "pattern": DURATION_PATTERN, "description": "A number with a unit, such as '20 s'"}
+    ),
 ]
 """Nanoseconds; written with a unit."""
 
@@ -271,7 +283,9 @@ class Review(Model):
     decisions: dict[Name, Decision] = {}
     attestations: dict[Name, Attestation] = {}
     reviewed: str = ""  # date; set by finalize
-    fingerprint: str = ""  # of the reviewed content; set by finalize, so that a later edit asks for a new review
+    fingerprint: str = (
+        ""  # of the reviewed content; set by finalize, so that a later edit asks for a new review
+    )
 
 
 class Contract(Model):
@@ -301,16 +315,20 @@ class CapabilityContract(Contract):
 
 FieldPath = Annotated[
     str,
-    StringConstraints(pattern=r"^[a-z][a-z0-9_]*(\[(\d{1,4}|[a-z][a-z0-9_]*=[^\[\]=]{1,128})\])?(\.[a-z][a-z0-9_]*(\[(\d{1,4}|[a-z][a-z0-9_]*=[^\[\]=]{1,128})\])?)*$"),
+    StringConstraints(
+        pattern=r"^[a-z][a-z0-9_]*(\[(\d{1,4}|[a-z][a-z0-9_]*=[^\[\]=]{1,128})\])?(\.[a-z][a-z0-9_]*(\[(\d{1,4}|[a-z][a-z0-9_]*=[^\[\]=]{1,128})\])?)*$"
+    ),
 ]
-"""A field of a message: ``pose.position.x``, ``data[0]``, or ``position[name=elbow]``, which is the element of
+"""A field of a message: ``pose.position.x``, ``data[0]``, or ``position[name=elbow]``, which is the element
+of
 ``position`` at the index where the list ``name`` beside it says ``elbow``. See ``fields.py``."""
 
 
 class FieldOr(Model):
     """Where a value comes from: a field of the message (dotted path) or a constant.
 
-    With ``map``, the field's value (spelled as text) is translated, and a value without an entry is no observation.
+    With ``map``, the field's value (spelled as text) is translated, and a value without an entry is no
+    observation.
     """
 
     field: Literal[""] | FieldPath = ""
@@ -336,7 +354,9 @@ class Route(Model):
     unit: str = ""
     subject: FieldOr
     value: FieldOr
-    stamp: Literal[""] | FieldPath = ""  # field with the capture time; empty: the middleware's source timestamp
+    stamp: Literal[""] | FieldPath = (
+        ""  # field with the capture time; empty: the middleware's source timestamp
+    )
     producer: Literal[""] | FieldPath = ""  # field with an identity of the producer
     correlation: dict[Name, FieldPath] = {}  # correlation field: message field
     grade: Literal["low", "normal", "high"] = "normal"
@@ -349,13 +369,17 @@ class Promises(Model):
     """What a provider promises about its interactions; silence promises nothing."""
 
     result_timeout: Duration = 10_000_000_000  # how long a finished goal id is remembered, and so protects
-    key_field: Literal[""] | FieldPath = ""  # request field for the attempt id, by which a repeat is recognized
+    key_field: Literal[""] | FieldPath = (
+        ""  # request field for the attempt id, by which a repeat is recognized
+    )
     key_lifetime: Duration = 0  # how long such a key protects
     query: bool = False  # the outcome can be asked for by id
     final_on_result: bool = False  # a terminal answer means that no effect is still to come
     commit_bound: Duration | None = None  # an effect happens within this of the dispatch, or never
     visibility_delay: Duration = 0  # an effect shows on the readbacks at most this much later
-    authorization: Literal["acceptance", "commit"] = "acceptance"  # when the device last checks that it may act
+    authorization: Literal["acceptance", "commit"] = (
+        "acceptance"  # when the device last checks that it may act
+    )
     reversible: bool = False  # another capability can undo the effect
 
 
@@ -444,4 +468,3 @@ class Task(Contract):
 
 
 AnyContract = CapabilityContract | ProviderContract | Task
-

@@ -7,41 +7,81 @@ silent conversion is where a factor of a thousand hides.
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 
 from adf_ea_ros.contracts.conditions import Ns
 from adf_ea_ros.contracts.faults import suggestion
 
-_SCALE = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000, "min": 60_000_000_000, "h": 3_600_000_000_000}
+_SCALE = {
+    "ns": 1,
+    "us": 1_000,
+    "ms": 1_000_000,
+    "s": 1_000_000_000,
+    "min": 60_000_000_000,
+    "h": 3_600_000_000_000,
+}
 DURATION_PATTERN = r"^\s*[0-9]{1,12}(\.[0-9]{1,9})?\s*(ns|us|ms|s|min|h)\s*$"
 _FORM = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,9})?)\s*(ns|us|ms|s|min|h)")
 _OTHER_UNIT = re.compile(r"[0-9.]+\s*([^\s0-9.]+)")
 _LONGEST = (1 << 63) - 1
 
-UNITS: dict[str, str] = {
-    "m": "length", "mm": "length", "cm": "length", "um": "length", "km": "length",
-    "rad": "angle", "deg": "angle",
-    "s": "time", "ms": "time", "min": "time", "h": "time",
-    "m/s": "speed", "mm/s": "speed", "rad/s": "angular speed", "deg/s": "angular speed", "rpm": "angular speed",
-    "m/s^2": "acceleration", "rad/s^2": "angular acceleration",
-    "N": "force", "Nm": "torque", "kg": "mass", "g": "mass", "mg": "mass", "ug": "mass",
-    "degC": "temperature", "K": "temperature", "degF": "temperature",
-    "Pa": "pressure", "kPa": "pressure", "bar": "pressure", "mbar": "pressure", "hPa": "pressure",
-    "V": "voltage", "mV": "voltage", "A": "current", "mA": "current", "W": "power", "kW": "power",
-    "J": "energy", "Wh": "energy", "Hz": "frequency", "kHz": "frequency",
-    "L": "volume", "mL": "volume", "uL": "volume", "m^3": "volume",
-    "L/min": "flow", "mL/min": "flow", "mL/s": "flow", "uL/s": "flow",
-    "lx": "illuminance", "cd": "luminous intensity", "lm": "luminous flux",
-    "mol": "amount", "mmol": "amount", "mol/L": "concentration", "pH": "acidity",
-    "percent": "ratio", "1": "ratio", "count": "number", "dB": "level", "T": "magnetic flux density",
-}  # fmt: skip
+_KINDS = {
+    "length": "m mm cm um km",
+    "angle": "rad deg",
+    "time": "s ms min h",
+    "speed": "m/s mm/s",
+    "angular speed": "rad/s deg/s rpm",
+    "acceleration": "m/s^2",
+    "angular acceleration": "rad/s^2",
+    "force": "N",
+    "torque": "Nm",
+    "mass": "kg g mg ug",
+    "temperature": "degC K degF",
+    "pressure": "Pa kPa hPa bar mbar",
+    "voltage": "V mV",
+    "current": "A mA",
+    "power": "W kW",
+    "energy": "J Wh",
+    "frequency": "Hz kHz",
+    "volume": "L mL uL m^3",
+    "flow": "L/min mL/min mL/s uL/s",
+    "illuminance": "lx",
+    "luminous intensity": "cd",
+    "luminous flux": "lm",
+    "magnetic flux density": "T",
+    "amount": "mol mmol",
+    "concentration": "mol/L",
+    "acidity": "pH",
+    "ratio": "percent 1",
+    "number": "count",
+    "level": "dB",
+}
+UNITS: dict[str, str] = {unit: kind for kind, units in _KINDS.items() for unit in units.split()}
 """Units of values and what they measure. Others are written with ``x-`` before them: ``x-drops``."""
-_ALIASES = {
-    "c": "degC", "celsius": "degC", "°c": "degC", "degrees_celsius": "degC", "fahrenheit": "degF", "kelvin": "K",
-    "meter": "m", "meters": "m", "metre": "m", "metres": "m", "millimeter": "mm", "radian": "rad", "radians": "rad",
-    "degree": "deg", "degrees": "deg", "second": "s", "seconds": "s", "sec": "s", "newton": "N", "n": "N", "n*m": "Nm",
-    "n.m": "Nm", "kilogram": "kg", "gram": "g", "%": "percent", "volt": "V", "volts": "V", "ampere": "A", "watt": "W",
-    "hertz": "Hz", "ml": "mL", "l": "L", "ul": "uL", "lux": "lx", "ph": "pH", "pascal": "Pa", "ml/min": "mL/min",
-}  # fmt: skip
+_SPELLINGS = {
+    "degC": "c °c celsius degrees_celsius degree_celsius",
+    "degF": "fahrenheit",
+    "K": "kelvin",
+    "m": "meter meters metre metres",
+    "mm": "millimeter millimeters",
+    "rad": "radian radians",
+    "deg": "degree degrees",
+    "s": "second seconds sec",
+    "N": "newton newtons",
+    "Nm": "n*m n.m",
+    "kg": "kilogram kilograms",
+    "g": "gram grams",
+    "percent": "%",
+    "V": "volt volts",
+    "A": "ampere amperes amps",
+    "W": "watt watts",
+    "Hz": "hertz",
+    "L": "liter liters litre",
+    "lx": "lux",
+    "Pa": "pascal",
+}
+_ALIASES = {spelling: unit for unit, spellings in _SPELLINGS.items() for spelling in spellings.split()}
+_ALIASES |= {unit.lower(): unit for unit in UNITS if unit.lower() not in UNITS}
 
 
 def parse_duration(text: object) -> Ns:
@@ -57,10 +97,12 @@ def parse_duration(text: object) -> Ns:
         if other is not None:
             hint = suggestion(other[1], _SCALE) or (suggestion(other[1].rstrip("s")[:3], _SCALE))
         shown = repr(text)[:60]
-        raise ValueError(f"{shown} is not a duration; write a number with a unit, one of {', '.join(_SCALE)}: '20 s'{hint}")
+        raise ValueError(
+            f"{shown} is not a duration; write a number with a unit, one of {', '.join(_SCALE)}: '20 s'{hint}"
+        )
     whole, _, fraction = match[1].partition(".")
     scale = _SCALE[match[2]]
-    exact = int(whole) * scale + round(int(fraction or "0") * scale / 10 ** len(fraction))
+    exact = int(whole) * scale + round(Fraction(int(fraction or "0") * scale, 10 ** len(fraction)))
     if exact > _LONGEST:
         raise ValueError(f"{text!r} is longer than 292 years, the longest span of ROS time")
     return exact
@@ -88,5 +130,10 @@ def mismatch(wanted: str, found: str) -> str:
     if wanted == found:
         return ""
     if UNITS.get(wanted) is not None and UNITS.get(wanted) == UNITS.get(found):
-        return f"unit {found!r} where {wanted!r} is expected: both measure {UNITS[wanted]}, but nothing is converted"
-    return f"unit {found!r} where {wanted!r} is expected" if found else f"no unit where {wanted!r} is expected"
+        return (
+            f"unit {found!r} where {wanted!r} is expected: both measure {UNITS[wanted]}, but nothing "
+            "is converted"
+        )
+    return (
+        f"unit {found!r} where {wanted!r} is expected" if found else f"no unit where {wanted!r} is expected"
+    )

@@ -2,7 +2,8 @@
 
 The subset is deliberate. Contracts are reviewed by people and decide what a robot may do, so a file must mean
 what it shows: no anchors, aliases, merge keys or tags (what is written is what is there, and no alias can
-grow into gigabytes), no duplicate keys, no nulls, no numbers that readers of YAML 1.1 and 1.2 read differently.
+grow into gigabytes), no duplicate keys, no nulls, no numbers that readers of YAML 1.1 and 1.2 read
+differently.
 The text is walked as a stream of events with a stack of our own, so nesting cannot exhaust Python's.
 """
 
@@ -31,10 +32,18 @@ Report = Callable[[int, Loc, str], None]
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _INT = re.compile(r"[-+]?(0|[1-9][0-9]*)")
 _FLOAT = re.compile(r"[-+]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))([eE][-+]?[0-9]+)?")
-_AMBIGUOUS = re.compile(
-    r"(y|n|yes|no|on|off|[-+]?0[0-9_]+|[-+]?0[xob][0-9a-f_]+|[-+]?[0-9][0-9_]*_[0-9_.]*|[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9]*)?)", re.I
+_AMBIGUOUS = re.compile(  # what YAML 1.1 takes for a boolean, an octal, a grouped or a sexagesimal number
+    r"(y|n|yes|no|on|off|[-+]?0[0-9_]+|[-+]?0[xob][0-9a-f_]+|[-+]?[0-9][0-9_]*_[0-9_.]*"
+    r"|[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9]*)?)",
+    re.IGNORECASE,
 )
-_NOT_FINITE = re.compile(r"[-+]?\.(inf|nan)", re.I)
+_TWO_READINGS = (
+    "reads differently in different YAML versions: put it in quotes if it is text, "
+    "else write true, false or a plain number"
+)
+_NULLS = frozenset(("", "~", "null", "Null", "NULL"))
+_BOOLEANS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
+_NOT_FINITE = re.compile(r"[-+]?\.(inf|nan)", re.IGNORECASE)
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufeff]")
 _FIRST = frozenset("-+.0123456789yYnNoOtTfF~")  # what a plain scalar that is not text can start with
 
@@ -75,7 +84,10 @@ def parse_documents(text: str, report: Report) -> list[Raw]:
         report(line, (), f"not YAML: {error.problem or error.context}")
     except yaml.YAMLError as error:
         report(_line_of_reader_error(text, error), (), f"not YAML: {getattr(error, 'reason', error)}")
-    except (ValueError, UnicodeError) as error:  # pragma: no cover - a reader that misses one of its own checks
+    except (
+        ValueError,
+        UnicodeError,
+    ) as error:  # pragma: no cover - a reader that misses one of its own checks
         report(0, (), f"not YAML: {error}")
     return builder.documents
 
@@ -169,7 +181,9 @@ class _Builder:
             self._report(line, self._loc(), f"the key {text[:80]!r} must be text: put it in quotes")
         elif text in frame.container:
             first = frame.marks[text][0]
-            self._report(line, (*self._loc(), text), f"duplicate key {text[:80]!r}: it is already on line {first}")
+            self._report(
+                line, (*self._loc(), text), f"duplicate key {text[:80]!r}: it is already on line {first}"
+            )
         frame.key = text
         frame.key_line = line
 
@@ -194,25 +208,32 @@ class _Builder:
 
 def _resolve(text: str, *, plain: bool) -> tuple[Any, str]:
     """The value of a scalar, and what is wrong with it, if anything."""
-    if not plain or (text and text[0] not in _FIRST and text != "null" and text != "Null" and text != "NULL"):
-        if _CONTROL.search(text):
-            return "", "text must not contain control characters"
-        return text, ""
-    lower = text.lower()
-    if lower in ("", "~", "null"):
+    if plain and (not text or text[0] in _FIRST):
+        value, complaint = _plain(text)
+        if not isinstance(value, str):
+            return value, complaint
+    else:
+        complaint = ""
+    return text, "text must not contain control characters" if _CONTROL.search(text) else complaint
+
+
+def _plain(text: str) -> tuple[Any, str]:
+    """The value of an unquoted scalar: what YAML 1.2 says, where YAML 1.1 says the same."""
+    if text in _NULLS:
         return None, "is empty: write a value, or leave the line out"
-    if lower in ("true", "false"):
-        return lower == "true", ""
+    if text in _BOOLEANS:
+        return _BOOLEANS[text], ""
     if _INT.fullmatch(text):
-        value = int(text) if len(text) < 25 else 1 << 70
-        return (value, "") if -(1 << 63) <= value < (1 << 63) else (0, f"the number {text[:40]} does not fit 64 bits")
+        value = int(text) if len(text) < 25 else 1 << 63
+        fits = -(1 << 63) <= value < 1 << 63
+        return (value, "") if fits else (0, f"the number {text[:40]} does not fit 64 bits")
     if _FLOAT.fullmatch(text):
         number = float(text)
         return (number, "") if math.isfinite(number) else (0.0, f"the number {text[:40]} is not finite")
     if _NOT_FINITE.fullmatch(text):
         return 0.0, f"{text} is not a number that can be compared: leave the bound out"
     if _AMBIGUOUS.fullmatch(text):
-        return text, f"{text[:40]} reads differently in different YAML versions: put it in quotes if it is text, else write true, false or a plain number"
+        return text, f"{text[:40]} {_TWO_READINGS}"
     return text, ""
 
 
