@@ -78,7 +78,9 @@ class Context(msgspec.Struct, frozen=True):
     aliases: tuple[str, ...] = ()  # other provider ids that are the executor too (they share its node)
     skew: Ns = 0  # how far a source's clock may lead ours; every capture is dated earlier by this much
     settled: Ns = -1  # an effect may still be on its way until then: no negative evidence from before it
-    baseline: tuple[tuple[str, str, Value], ...] = ()  # (subject, path, value at dispatch), for relative values
+    baseline: tuple[
+        tuple[str, str, Value], ...
+    ] = ()  # subject, path, value at the dispatch: for relative ones
 
 
 class Finding(msgspec.Struct, frozen=True):

@@ -1,0 +1,224 @@
+"""Which samples may be counted at all, and for each of the others the first reason against it (section
+B.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from adf_ea_ros.contracts.conditions import Ns, Value
+from adf_ea_ros.contracts.model import Role
+from adf_ea_ros.evidence import reasons
+from adf_ea_ros.evidence.predicate import predicate
+from adf_ea_ros.evidence.types import Context, Gap, Observation, Requirement
+from adf_ea_ros.evidence.windows import Candidate, identity
+
+SEPARATE = frozenset({Role.INDEPENDENT_SENSOR, Role.INDEPENDENT_READ_BACK, Role.OPERATOR})
+"""Roles whose source must not be the executing provider (appendix D)."""
+
+
+class Refused(msgspec.Struct, frozen=True):
+    """A sample that was not counted, with the first reason against it."""
+
+    observation: Observation
+    code: str
+
+
+class Screened(msgspec.Struct):
+    """The samples, sorted by what may be done with them. ``eligible`` and ``mismatched`` are newest first."""
+
+    eligible: list[Candidate]
+    mismatched: list[Candidate]  # ineligible only because a correlation field carries another value
+    refused: list[Refused]
+    integrity: str = ""
+
+
+def provider_of(route: str) -> str:
+    """The provider id of a route name ``provider/route``."""
+    return route.partition("/")[0]
+
+
+def inconsistency(requirement: Requirement, context: Context) -> str:
+    """What is wrong with the requirement itself, or with its routes given this executor; empty if nothing.
+
+    A condition without clauses would hold of anything, a requirement without routes or with a count of
+    nothing would be decided by nothing: both are faults of whoever built them, and must not be evaluated.
+    """
+    if requirement.count < 1 or requirement.max_age < 0 or requirement.spacing_least < 0:
+        return f"{reasons.REQUIREMENT}: count, greatest age or spacing out of range"
+    if not requirement.condition.clauses or not requirement.routes:
+        return f"{reasons.REQUIREMENT}: a requirement needs a clause and a route"
+    if requirement.role in SEPARATE and context.executor:
+        for route in requirement.routes:
+            provider = provider_of(route)
+            if provider == context.executor or provider in context.aliases:
+                return f"{reasons.ROLE}: {route} belongs to the executing provider {context.executor}"
+    return ""
+
+
+def same_value(left: Value, right: Value) -> bool:
+    """Equality that does not take True for 1, nor "1" for 1."""
+    if isinstance(left, (bool, str)) or isinstance(right, (bool, str)):
+        return type(left) is type(right) and left == right
+    return left == right
+
+
+def same_content(left: Observation, right: Observation) -> bool:
+    """Whether two records of one occurrence say the same. How and when they reached us is no part of it."""
+    return (
+        left.value == right.value
+        and type(left.value) is type(right.value)
+        and (
+            left.route,
+            left.source,
+            left.subject,
+            left.path,
+            left.stamp,
+            left.producer,
+            left.grade,
+            left.fields,
+        )
+        == (
+            right.route,
+            right.source,
+            right.subject,
+            right.path,
+            right.stamp,
+            right.producer,
+            right.grade,
+            right.fields,
+        )
+    )
+
+
+def screen(
+    requirement: Requirement, context: Context, samples: Sequence[Observation], gaps: Iterable[Gap], now: Ns
+) -> Screened:
+    """Sort ``samples`` by eligibility at the horizon ``now``. The order of ``samples`` does not matter."""
+    result = Screened([], [], [])
+    if len({sample.id for sample in samples}) != len(samples):
+        samples = _occurrences(requirement, samples, result)
+    check = _Check(requirement, context, gaps, now)
+    skew, distinct = context.skew, requirement.distinct
+    for sample in samples:
+        code = check.provenance(sample) or check.time(sample)
+        supports = None
+        if not code:
+            code, supports = check.content(sample)
+        if code:
+            result.refused.append(Refused(sample, code))
+        if supports is not None:
+            chosen = result.mismatched if code else result.eligible
+            chosen.append((sample.stamp - skew, supports, identity(sample, distinct), sample))
+    _newest_first(result.eligible)
+    _newest_first(result.mismatched)
+    return result
+
+
+def _newest_first(candidates: list[Candidate]) -> None:
+    """Sort by capture time; ties by occurrence id, so that the order of arrival decides nothing."""
+    candidates.sort(key=lambda candidate: (candidate[0], candidate[3].id), reverse=True)
+
+
+def _occurrences(
+    requirement: Requirement, samples: Sequence[Observation], result: Screened
+) -> list[Observation]:
+    """One sample for each occurrence id: the one that was received first.
+
+    Two contents under one id on the requirement's routes are an integrity failure, whatever else is wrong
+    with them.
+    """
+    first: dict[str, Observation] = {}
+    others: list[Observation] = []
+    for sample in sorted(samples, key=lambda sample: sample.received):
+        if sample.route not in requirement.routes:
+            others.append(sample)
+            continue
+        known = first.setdefault(sample.id, sample)
+        if known is sample:
+            continue
+        result.refused.append(Refused(sample, reasons.DUPLICATE))
+        if not same_content(known, sample) and not result.integrity:
+            result.integrity = f"{reasons.OCCURRENCE}: {sample.id} carries two contents"
+    return [*first.values(), *others]
+
+
+class _Check:
+    """The tests of one qualification, prepared once. Each returns the code of the first fault, or nothing."""
+
+    def __init__(self, requirement: Requirement, context: Context, gaps: Iterable[Gap], now: Ns) -> None:
+        self.requirement = requirement
+        self.context = context
+        self.now = now
+        self.oldest = now - requirement.max_age
+        self.providers = {route: provider_of(route) for route in requirement.routes}
+        self.holds = predicate(requirement.condition)
+        self.match = requirement.match + context.match
+        self.unknown_until: dict[str, Ns] = {}
+        for gap in gaps:
+            if gap.unknown and gap.start <= now:
+                self.unknown_until[gap.route] = max(gap.end, self.unknown_until.get(gap.route, gap.end))
+
+    def provenance(self, sample: Observation) -> str:
+        """Whether the sample came from where the requirement says, and speaks of what it asks."""
+        provider = self.providers.get(sample.route)
+        if provider is None:
+            return reasons.ROUTE
+        if sample.source != provider:
+            executor = sample.source == self.context.executor or sample.source in self.context.aliases
+            return reasons.EXECUTOR if executor and self.requirement.role in SEPARATE else reasons.SOURCE
+        if sample.subject != self.requirement.condition.subject:
+            return reasons.SUBJECT
+        if sample.path != self.requirement.condition.path:
+            return reasons.PATH
+        return reasons.GRADE if sample.grade < self.requirement.grade else ""
+
+    def time(self, sample: Observation) -> str:
+        """Whether the sample was captured after the dispatch, is fresh, and its clock can be believed.
+
+        A stamp later than the reception proves that the source's clock leads ours: such a sample may have
+        been captured before the dispatch, and would look fresh for too long. It stays refused when the
+        clock catches up.
+        """
+        captured = sample.stamp - self.context.skew
+        if captured > sample.received or captured > self.now:
+            return reasons.FUTURE
+        if sample.received > self.now:
+            return reasons.CLOCK
+        if captured <= self.context.after:
+            return reasons.BEFORE_DISPATCH
+        if captured < self.oldest:
+            return reasons.STALE
+        if self.unknown_until and captured <= self.unknown_until.get(sample.route, -1):
+            return reasons.GAP
+        return ""
+
+    def content(self, sample: Observation) -> tuple[str, bool | None]:
+        """Whether the value can be judged and belongs to this attempt; and whether the condition is true of
+        it."""
+        value = sample.value
+        if sample.relative:
+            change = self._change(sample)
+            if change is None:
+                return reasons.NO_BASELINE, None
+            value = change
+        supports = self.holds(value)
+        if supports is None:
+            return reasons.NOT_A_VALUE, None
+        if self.match:
+            fields = dict(sample.fields)
+            if any(name not in fields for name, _ in self.match):
+                return reasons.NO_FIELD, None
+            if not all(same_value(fields[name], wanted) for name, wanted in self.match):
+                return reasons.MISMATCH, supports
+        return "", supports
+
+    def _change(self, sample: Observation) -> Value | None:
+        """The value less the one at the dispatch; nothing where there was none, or where it is no number."""
+        for subject, path, before in self.context.baseline:
+            if subject == sample.subject and path == sample.path:
+                if isinstance(before, (bool, str)) or isinstance(sample.value, (bool, str)):
+                    return None
+                return sample.value - before
+        return None

@@ -1,0 +1,69 @@
+"""Windows: the groups of samples that a requirement counts (section B.2, appendix D).
+
+A window holds ``count`` samples, pairwise distinct, with every spacing within the cadence. One window is
+built for each sample, as its newest member: going back in time it takes each sample that is far enough from
+the one taken before, and passes over the others, so that a sensor may be faster than the cadence asks. It
+ends at a spacing above the greatest. Passing over samples hides nothing: the verdict looks at every
+eligible sample for contradictions, not only at the members of windows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+
+from adf_ea_ros.contracts.conditions import Ns
+from adf_ea_ros.evidence import reasons
+from adf_ea_ros.evidence.types import Observation, Requirement
+
+Candidate = tuple[Ns, bool, Hashable, Observation]
+"""An eligible sample: when captured, whether the condition is true of it, its identity for counting,
+itself."""
+
+
+def identity(sample: Observation, distinct: bool) -> Hashable:
+    """What a window may hold only once.
+
+    Where distinct identities are asked for: the producer, else the source, else the occurrence (appendix D).
+    Otherwise the capture: one source's word about one instant counts once, however often it is published.
+    """
+    who = sample.producer or sample.source or sample.id
+    return who if distinct else (who, sample.stamp)
+
+
+def windows(candidates: Sequence[Candidate], requirement: Requirement) -> Iterator[list[Candidate]]:
+    """The windows over ``candidates`` (newest first), from the one with the newest member on."""
+    need = requirement.count
+    for start in range(len(candidates) - need + 1):
+        window = _window(candidates, start, requirement)
+        if window is not None:
+            yield window
+
+
+def _window(candidates: Sequence[Candidate], start: int, requirement: Requirement) -> list[Candidate] | None:
+    need, least, greatest = requirement.count, requirement.spacing_least, requirement.spacing_greatest
+    first = candidates[start]
+    if need == 1:
+        return [first]
+    members, seen, last = [first], {first[2]}, first[0]
+    for index in range(start + 1, len(candidates)):
+        candidate = candidates[index]
+        spacing = last - candidate[0]
+        if greatest and spacing > greatest:
+            return None
+        if spacing < least or candidate[2] in seen:
+            continue
+        members.append(candidate)
+        if len(members) == need:
+            return members
+        seen.add(candidate[2])
+        last = candidate[0]
+    return None
+
+
+def shortage(candidates: Sequence[Candidate], requirement: Requirement) -> str:
+    """The reason code for there being no window over ``candidates``."""
+    if not candidates:
+        return reasons.NONE
+    if len({key for _, _, key, _ in candidates}) >= requirement.count:
+        return reasons.CADENCE
+    return reasons.IDENTITY if len(candidates) >= requirement.count else reasons.COUNT
