@@ -21,6 +21,7 @@ from pydantic import (
 )
 
 from adf_ea_ros.contracts.conditions import Clause, Condition, Operator, Value
+from adf_ea_ros.contracts.readings import Derivation
 from adf_ea_ros.contracts.units import DURATION_PATTERN, parse_duration
 
 SPEC = "adf_ea_ros/1"
@@ -354,6 +355,7 @@ class Route(Model):
     unit: str = ""
     subject: FieldOr
     value: FieldOr
+    derive: Derivation | None = None  # where the value is not the field itself but a number made of it
     stamp: Literal[""] | FieldPath = (
         ""  # field with the capture time; empty: the middleware's source timestamp
     )
