@@ -11,14 +11,10 @@ from enum import Enum
 
 from adf_ea_ros.contracts.conditions import Ns
 from adf_ea_ros.sim.faults import SECOND, HeaterFault, HeaterFaultKind
-from adf_ea_ros.sim.world import World
+from adf_ea_ros.sim.world import Refused, World
 
 LOWEST, HIGHEST = 20.0, 100.0
 """Targets that the heater accepts, in degC (Table 2)."""
-
-
-class Refused(Exception):  # noqa: N818 - a refusal is an answer, not an error
-    """The device does not take this request; the text says why."""
 
 
 class Phase(Enum):

@@ -11,8 +11,7 @@ import msgspec
 
 from adf_ea_ros.contracts.conditions import Ns
 from adf_ea_ros.sim.faults import SECOND, ProbeFault, ProbeFaultKind
-from adf_ea_ros.sim.heater import Refused
-from adf_ea_ros.sim.world import World
+from adf_ea_ros.sim.world import Refused, World
 
 
 class Reading(msgspec.Struct, frozen=True):

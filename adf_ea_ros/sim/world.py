@@ -10,6 +10,10 @@ from adf_ea_ros.contracts.conditions import Ns
 from adf_ea_ros.sim.faults import SECOND
 
 
+class Refused(Exception):  # noqa: N818 - a refusal is an answer, not an error
+    """The device does not take this request; the text says why."""
+
+
 class Device(Protocol):
     """Something that acts as logical time passes."""
 
