@@ -57,7 +57,7 @@ class Finding(msgspec.Struct, frozen=True):
 class Verification(msgspec.Struct, frozen=True):
     """What a complete check found. ``records`` counts what was recomputed.
 
-    ``position`` and ``link`` are the head of the ledger. It is worth noting somewhere else: only that can show
+    ``position`` and ``link`` are the head of the ledger. Note it somewhere else: only that can show
     later that a whole ledger, together with its high-water mark, was replaced by an older copy.
     """
 
