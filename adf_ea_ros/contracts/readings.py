@@ -18,12 +18,12 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 
 class _Derivation(BaseModel):
-    """What all kinds have: a change of unit (``scale`` times the reading, plus ``offset``), and the reference."""
+    """What all kinds have: a change of unit, and what the reading is compared with."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
-    scale: float = 1.0
-    offset: float = 0.0
+    scale: float = 1.0  # the reading times this,
+    offset: float = 0.0  # and plus this
     since_dispatch: bool = False
     """The condition speaks of the change since the attempt was dispatched, not of the reading itself."""
 
@@ -79,7 +79,7 @@ class Quaternion(BaseModel):
 
 
 class Angle(_Derivation):
-    """The angle of the rotation between an orientation and a fixed one, or one that the message carries."""
+    """The angle between an orientation and a fixed one, or one that the message carries."""
 
     kind: Literal["angle"]
     to: Quaternion | None = None
@@ -93,7 +93,7 @@ class Angle(_Derivation):
 
 
 class Yaw(_Derivation):
-    """The heading of an orientation about z, from -pi to pi; its deviation from ``zero`` where one is given."""
+    """The heading of an orientation about z, as its deviation from ``zero``, from -pi to pi."""
 
     kind: Literal["yaw"]
     zero: float = 0.0

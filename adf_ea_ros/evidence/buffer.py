@@ -49,6 +49,21 @@ class Window(msgspec.Struct, frozen=True):
     """Reason codes of what this route refused in the period, and ``E.cap`` where the cap was met."""
 
 
+class Refusals:
+    """The refusals for one reason: how many, and when and about what the last one was."""
+
+    __slots__ = ("count", "received", "subject")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.received: Ns = -1
+        self.subject = ""  # empty: the message gave none
+
+    def concern(self, subject: str, since: Ns) -> bool:
+        """Whether the last one came in the period, and may have been about ``subject``."""
+        return self.received >= since and self.subject in {subject, ""}
+
+
 class _Subject:
     """What is kept of one subject."""
 
@@ -93,8 +108,8 @@ class RouteBuffer:
         self.provider = provider_of(route)
         self.latest: Ns = -1
         """When the newest sample was received, taken or refused."""
-        self.refusals: dict[str, tuple[int, Observation]] = {}
-        """For each reason code: how many samples were refused for it, and the last of them."""
+        self.refusals: dict[str, Refusals] = {}
+        """What was refused, by reason code."""
         self._depth, self._limit, self._skew, self._silence = depth, subjects, skew, silence
         self._subjects: dict[str, _Subject] = {}
         self._ids: dict[str, Observation] = {}
@@ -128,7 +143,8 @@ class RouteBuffer:
                 return self._refuse(reasons.DUPLICATE, sample)
             self._conflict(known, sample)
             return self._refuse(reasons.OCCURRENCE, sample)
-        if sample.sequence >= 0 and not self._in_sequence(sample):
+        sequence = sample.sequence
+        if sequence >= 0 and not self._in_sequence(sample.publisher or sample.source, sequence, received):
             return self._refuse(reasons.SEQUENCE, sample)
         subject = self._subjects.get(sample.subject)
         if subject is None:
@@ -142,10 +158,29 @@ class RouteBuffer:
         self._ids[sample.id] = sample
         return None
 
+    def unreadable(self, code: str, received: Ns, *, publisher: str = "", sequence: int = -1) -> None:
+        """Note a message of this route that gave no observation; ``code`` says why.
+
+        It counts in the publisher's numbering, so that the next message does not look like one after a loss.
+        """
+        if received < self.latest:
+            self.reset(received)
+        self.latest = received
+        if sequence >= 0:
+            self._in_sequence(publisher or self.provider, sequence, received)
+        self._count(code, received, "")
+
     def _refuse(self, code: str, sample: Observation) -> str:
-        count, _ = self.refusals.get(code, (0, sample))
-        self.refusals[code] = (count + 1, sample)
+        self._count(code, sample.received, sample.subject)
         return code
+
+    def _count(self, code: str, received: Ns, subject: str) -> None:
+        refusals = self.refusals.get(code)
+        if refusals is None:
+            refusals = self.refusals[code] = Refusals()
+        refusals.count += 1
+        refusals.received = received
+        refusals.subject = subject
 
     def _conflict(self, known: Observation, sample: Observation) -> None:
         for name in {known.subject, sample.subject}:
@@ -153,23 +188,20 @@ class RouteBuffer:
             if subject is not None:
                 subject.conflicts.append((known, sample))
 
-    def _in_sequence(self, sample: Observation) -> bool:
-        """Note the publisher's sequence number. False for one that is not above the last; a jump is a gap."""
-        name = sample.publisher or sample.source
+    def _in_sequence(self, name: str, sequence: int, received: Ns) -> bool:
+        """Note a publisher's sequence number. False for one that is not above the last; a jump is a gap."""
         publisher = self._publishers.get(name)
         if publisher is None:
             if len(self._publishers) == PUBLISHERS:
                 del self._publishers[min(self._publishers, key=lambda each: self._publishers[each].received)]
-            self._publishers[name] = _Publisher(sample.sequence, sample.received)
+            self._publishers[name] = _Publisher(sequence, received)
             return True
-        missing = sample.sequence - publisher.sequence - 1
+        missing = sequence - publisher.sequence - 1
         if missing < 0:
             return False
         if missing:
-            self.note_gap(
-                Gap(self.route, publisher.received, sample.received, f"{missing} lost", unknown=False)
-            )
-        publisher.sequence, publisher.received = sample.sequence, sample.received
+            self.note_gap(Gap(self.route, publisher.received, received, f"{missing} lost", unknown=False))
+        publisher.sequence, publisher.received = sequence, received
         return True
 
     def _new_subject(self, name: str) -> _Subject | None:
@@ -246,11 +278,7 @@ class RouteBuffer:
         gaps = [gap for gap in self._gaps if gap.end >= since and gap.start <= now]
         if now < self.latest:
             return Window([], gaps, (reasons.CLOCK,))
-        notes = [
-            code
-            for code, (_, last) in self.refusals.items()
-            if last.received >= since and (last.subject == subject or code == reasons.SOURCE)
-        ]
+        notes = [code for code, last in self.refusals.items() if last.concern(subject, since)]
         kept = self._subjects.get(subject)
         if kept is None:
             return Window([], gaps, tuple(notes))
