@@ -87,19 +87,19 @@ class Catalog:
     def capability(self, name: str) -> CapabilityContract:
         """The version in force of a capability. Raises KeyError, with the nearest name, if there is none."""
         found = self._get("capability", name)
-        assert isinstance(found, CapabilityContract)  # noqa: S101 - for the type checker: the key says so
+        assert isinstance(found, CapabilityContract)
         return found
 
     def provider(self, name: str) -> ProviderContract:
         """The version in force of a provider. Raises KeyError as ``capability`` does."""
         found = self._get("provider", name)
-        assert isinstance(found, ProviderContract)  # noqa: S101
+        assert isinstance(found, ProviderContract)
         return found
 
     def task(self, name: str) -> Task:
         """The newest version of a task. Raises KeyError as ``capability`` does."""
         found = self._get("task", name)
-        assert isinstance(found, Task)  # noqa: S101
+        assert isinstance(found, Task)
         return found
 
     def route(self, ref: str) -> Route:

@@ -88,7 +88,9 @@ class _Library:
         tool, parameters = p.tool, capability.parameters
         if tool is None:
             return
-        used = [(("tool", "arguments", field), name) for field, name in tool.arguments.items()]
+        used: list[tuple[Loc, str]] = [
+            (("tool", "arguments", field), name) for field, name in tool.arguments.items()
+        ]
         used += [(("tool", "yaw", field), name) for field, name in tool.yaw.items()]
         used += [(("tool", "unmapped"), name) for name in tool.unmapped]
         for at, name in used:
@@ -116,8 +118,28 @@ class _Library:
                 yield at, has_no(capability.id, "requirement or precondition", requirement, needs)
                 continue
             condition, spec = needs[requirement]
+            if fault := self._too_few_identities(spec, routes):
+                yield at, fault
             for index, ref in enumerate(routes):
                 yield from (((*at, index), m) for m in self._route(ref, condition, spec, executor=p))
+
+    def _too_few_identities(self, spec: EvidenceSpec, refs: tuple[str, ...]) -> str:
+        """Where samples must differ in identity: whether these routes can ever show that many identities.
+
+        A sample is identified by its producer, else by its source, which is the provider (appendix D).
+        """
+        routes = [self._find(ref) for ref in refs]
+        sources = {ref.partition("/")[0] for ref in refs}
+        if not spec.distinct or len(sources) >= spec.count or any(r is None or r.producer for r in routes):
+            return ""
+        return (
+            f"asks for {spec.count} samples of distinct identity but names {len(sources)} source, no producer: "
+            "name a producer field in the route, or write distinct: false to tell samples apart by their time"
+        )
+
+    def _find(self, ref: str) -> Route | None:
+        owner, _, name = ref.partition("/")
+        return self.providers[owner].routes.get(name) if owner in self.providers else None
 
     def _route(
         self, ref: str, condition: ConditionTemplate, spec: EvidenceSpec, executor: ProviderContract | None
@@ -145,9 +167,11 @@ class _Library:
         if target is None:
             if fault := self._unresolved("provider", other, self.providers):
                 yield at, fault
-        elif target.tool is None or p.tool is None or target.tool.provides != p.tool.provides:
+        elif p.tool is None or p.tool.provides not in self.capabilities:
+            return
+        elif target.tool is None or target.tool.provides != p.tool.provides:
             provides = "no capability" if target.tool is None else target.tool.provides
-            yield at, f"{other!r} provides {provides}, not {p.tool.provides if p.tool else ''}"
+            yield at, f"{other!r} provides {provides}, not {p.tool.provides}"
 
     # -------------------------------------------------------------------------------------------------- tasks
 

@@ -43,10 +43,16 @@ def dotted(loc: Loc) -> str:
     return text
 
 
+def nearest(name: object, known: Iterable[str]) -> str | None:
+    """The one of ``known`` that ``name`` is most likely a misspelling of, if any."""
+    close = difflib.get_close_matches(str(name)[:100], sorted(known), n=1)
+    return close[0] if close else None
+
+
 def suggestion(name: object, known: Iterable[str]) -> str:
     """A clause ``; did you mean 'x'?`` where ``name`` is close to one of ``known``, else nothing."""
-    close = difflib.get_close_matches(str(name)[:100], sorted(known), n=1)
-    return f"; did you mean {close[0]!r}?" if close else ""
+    close = nearest(name, known)
+    return f"; did you mean {close!r}?" if close else ""
 
 
 def one_of(name: object, known: Iterable[str], what: str = "allowed") -> str:

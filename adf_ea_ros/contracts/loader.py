@@ -131,10 +131,9 @@ def _read_texts(texts: Sequence[tuple[str, str]], faults: list[Fault], *, drafts
         raws = parse_documents(text, report)
         if not raws and len(faults) == before:
             report(0, (), "the file has no content")
-        at_fault = len(faults) > before
         for raw in raws:
-            document = _document(raw, file, faults, drafts=drafts)
-            if document is not None and not at_fault:
+            document = _document(raw, file, faults, drafts=drafts) if raw.complete else None
+            if document is not None:
                 documents.append(document)
             else:
                 broken.add(_identity(raw.data))
@@ -161,23 +160,26 @@ def _document(raw: Raw, file: str, faults: list[Fault], *, drafts: bool) -> Docu
         what = "is missing" if kind is None else f"{str(kind)[:40]!r} is not a kind of contract"
         fault(("kind",), what + one_of(kind, KINDS))
         return None
-    open_blanks = blanks.find(raw.data)
-    if open_blanks and not drafts:
-        for loc, question in open_blanks:
+    spoiled = set(raw.spoiled)
+    for loc, question in blanks.find(raw.data):
+        spoiled.add(loc)
+        if not drafts:
             fault(loc, f"a blank to be filled: {question}")
     model = KINDS[kind]
     try:
         contract = model.model_validate_json(msgspec.json.encode(raw.data), strict=True)
     except ValidationError as error:
-        blank_places = {loc for loc, _ in open_blanks}
         for loc, message in messages.explain(error, raw.data, lambda at: fields_at(model, at)):
-            if loc not in blank_places:
+            if not any(loc[:length] in spoiled for length in range(len(loc) + 1)):
                 fault(loc, message)
         return None
-    alone = [(loc, message) for loc, message in check_alone(contract)]
+    if spoiled and not drafts:
+        return None
+    alone = list(check_alone(contract))
     for loc, message in alone:
-        fault(loc, message)
-    return None if alone or (open_blanks and not drafts) else Document(contract, file, raw.marks)
+        if loc not in spoiled:
+            fault(loc, message)
+    return None if alone or spoiled else Document(contract, file, raw.marks)
 
 
 def fields_at(model: type[BaseModel], loc: Loc) -> tuple[str, ...]:

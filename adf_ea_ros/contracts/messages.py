@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from adf_ea_ros.contracts.faults import Loc, one_of
+from adf_ea_ros.contracts.faults import Loc, nearest, one_of
 
 _TYPES = {
     "bool_type": "true or false",
@@ -30,7 +30,7 @@ _PATTERNS = {
     r"^(/[A-Za-z_][A-Za-z0-9_]*)+$": "a fully qualified ROS name, such as /rig/probe",
     r"^[a-z][a-z0-9_]*/(msg|srv|action)/[A-Z][A-Za-z0-9]*$": "an interface type, such as "
     "sensor_msgs/msg/Temperature",
-    r"^RIHS01_[0-9a-f]{64}$": "a type hash: RIHS01_ and 64 hexadecimal digits",
+    r"^(RIHS01_[0-9a-f]{64})?$": "a type hash: RIHS01_ and 64 hexadecimal digits",
 }
 _QUOTED = re.compile(r"'([^']*)'")
 FieldsAt = Callable[[Loc], tuple[str, ...]]
@@ -40,20 +40,35 @@ def explain(error: ValidationError, data: Any, fields_at: FieldsAt) -> Iterator[
     """Place and message of each fault, several alternatives of one value taken together."""
     groups: dict[Loc, list[ErrorDetails]] = {}
     for detail in error.errors(include_url=False):
-        loc = _place(detail["loc"], data)
-        groups.setdefault((*loc, detail["loc"][-1]) if detail["type"] == "missing" else loc, []).append(
-            detail
-        )
+        groups.setdefault(_place(detail, data), []).append(detail)
+    meant = _misspelt(groups, fields_at)
     for loc, details in groups.items():
-        wanted = {words for detail in details if (words := _expected(detail)) is not None}
-        others = [detail for detail in details if _expected(detail) is None]
+        if loc in meant:
+            continue
+        wanted = {words for detail in details if (words := _TYPES.get(detail["type"])) is not None}
         value = _value(data, loc)
-        if isinstance(value, dict) and others:
-            wanted = set()  # the alternatives that are no mapping were not meant
-        if wanted:
+        if wanted and not (isinstance(value, dict) and any(_inside(other, loc) for other in groups)):
+            # Where a mapping has faults inside, the alternatives that are no mapping were not meant.
             yield loc, f"must be {' or '.join(sorted(wanted))}, not {describe(value)}"
-        for detail in others:
-            yield loc, _message(detail, loc, fields_at)
+        for detail in details:
+            if detail["type"] not in _TYPES:
+                yield loc, _message(detail, loc, fields_at)
+
+
+def _inside(loc: Loc, outer: Loc) -> bool:
+    return len(loc) > len(outer) and loc[: len(outer)] == outer
+
+
+def _misspelt(groups: dict[Loc, list[ErrorDetails]], fields_at: FieldsAt) -> set[Loc]:
+    """The missing fields for which an unknown field of nearly that name stands there: one mistake."""
+    found: set[Loc] = set()
+    for loc, details in groups.items():
+        if details[0]["type"] == "extra_forbidden":
+            close = nearest(loc[-1], fields_at(loc[:-1]))
+            place = (*loc[:-1], close or "")
+            if place in groups and groups[place][0]["type"] == "missing":
+                found.add(place)
+    return found
 
 
 def describe(value: Any) -> str:
@@ -67,14 +82,16 @@ def describe(value: Any) -> str:
     return "a mapping" if isinstance(value, dict) else "a list" if isinstance(value, list) else "nothing"
 
 
-def _place(loc: Loc, data: Any) -> Loc:
+def _place(detail: ErrorDetails, data: Any) -> Loc:
     """The part of pydantic's place that exists in the data: names of union members fall out."""
     place: list[int | str] = []
-    for part in loc:
+    for part in detail["loc"]:
         inside = part in data if isinstance(data, dict) else isinstance(data, list) and isinstance(part, int)
         if inside:
             place.append(part)
             data = data[part]
+    if detail["type"] == "missing":
+        place.append(detail["loc"][-1])
     return tuple(place)
 
 
@@ -87,18 +104,18 @@ def _value(data: Any, loc: Loc) -> Any:
     return data
 
 
-def _expected(detail: ErrorDetails) -> str | None:
-    return _TYPES.get(detail["type"])
-
-
 def _message(detail: ErrorDetails, loc: Loc, fields_at: FieldsAt) -> str:
     kind, context = detail["type"], detail.get("ctx", {})
     if kind == "missing":
         return "is missing"
     if kind == "extra_forbidden":
         return f"unknown field {str(loc[-1])[:60]!r}{one_of(loc[-1], fields_at(loc[:-1]))}"
-    if kind in ("enum", "literal_error"):
-        allowed = _QUOTED.findall(str(context["expected"]))
+    if kind == "union_tag_not_found":
+        return f"needs {context['discriminator']!s}"
+    if kind in ("enum", "literal_error", "union_tag_invalid"):
+        allowed = _QUOTED.findall(str(context.get("expected", context.get("expected_tags"))))
+        if kind == "union_tag_invalid":
+            return f"{str(context['tag'])[:40]!r} is not allowed here{one_of(context['tag'], allowed)}"
         return f"{describe(detail['input'])} is not allowed here{one_of(detail['input'], allowed)}"
     if kind == "string_pattern_mismatch":
         words = _PATTERNS.get(context["pattern"], "a field of a message, such as pose.position.x or data[0]")

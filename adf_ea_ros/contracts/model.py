@@ -95,7 +95,7 @@ RosName = Annotated[str, StringConstraints(pattern=r"^(/[A-Za-z_][A-Za-z0-9_]*)+
 InterfaceType = Annotated[
     str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*/(msg|srv|action)/[A-Z][A-Za-z0-9]*$")
 ]
-TypeHash = Annotated[str, StringConstraints(pattern=r"^RIHS01_[0-9a-f]{64}$")]
+TypeHash = Annotated[str, StringConstraints(pattern=r"^(RIHS01_[0-9a-f]{64})?$")]
 Duration = Annotated[
     int,
     BeforeValidator(parse_duration),
@@ -314,15 +314,14 @@ class CapabilityContract(Contract):
     interruption: Interruption
 
 
-FieldPath = Annotated[
-    str,
-    StringConstraints(
-        pattern=r"^[a-z][a-z0-9_]*(\[(\d{1,4}|[a-z][a-z0-9_]*=[^\[\]=]{1,128})\])?(\.[a-z][a-z0-9_]*(\[(\d{1,4}|[a-z][a-z0-9_]*=[^\[\]=]{1,128})\])?)*$"
-    ),
-]
+_PART = r"[a-z][a-z0-9_]*(\[(\d{1,4}|[a-z][a-z0-9_]*=[^\[\]=]{1,128})\])?"
+FieldPath = Annotated[str, StringConstraints(pattern=rf"^{_PART}(\.{_PART})*$")]
 """A field of a message: ``pose.position.x``, ``data[0]``, or ``position[name=elbow]``, which is the element
 of
 ``position`` at the index where the list ``name`` beside it says ``elbow``. See ``fields.py``."""
+
+
+FieldPathOrNone = Annotated[str, StringConstraints(pattern=rf"^({_PART}(\.{_PART})*)?$")]
 
 
 class FieldOr(Model):
@@ -332,7 +331,7 @@ class FieldOr(Model):
     observation.
     """
 
-    field: Literal[""] | FieldPath = ""
+    field: FieldPathOrNone = ""
     const: Value | None = None
     map: dict[str, Value] = {}
 
@@ -350,16 +349,14 @@ class Route(Model):
 
     topic: RosName
     type: InterfaceType
-    type_hash: TypeHash | Literal[""] = ""  # where given, the live topic must have this hash
+    type_hash: TypeHash = ""  # where given, the live topic must have this hash
     path: str  # the state path it reports
     unit: str = ""
     subject: FieldOr
     value: FieldOr
     derive: Derivation | None = None  # where the value is not the field itself but a number made of it
-    stamp: Literal[""] | FieldPath = (
-        ""  # field with the capture time; empty: the middleware's source timestamp
-    )
-    producer: Literal[""] | FieldPath = ""  # field with an identity of the producer
+    stamp: FieldPathOrNone = ""  # field with the capture time; empty: the middleware's source timestamp
+    producer: FieldPathOrNone = ""  # field with an identity of the producer
     correlation: dict[Name, FieldPath] = {}  # correlation field: message field
     grade: Literal["low", "normal", "high"] = "normal"
     reliability: Literal["reliable", "best_effort"] = "reliable"
@@ -371,17 +368,13 @@ class Promises(Model):
     """What a provider promises about its interactions; silence promises nothing."""
 
     result_timeout: Duration = 10_000_000_000  # how long a finished goal id is remembered, and so protects
-    key_field: Literal[""] | FieldPath = (
-        ""  # request field for the attempt id, by which a repeat is recognized
-    )
+    key_field: FieldPathOrNone = ""  # request field for the attempt id, by which a repeat is recognized
     key_lifetime: Duration = 0  # how long such a key protects
     query: bool = False  # the outcome can be asked for by id
     final_on_result: bool = False  # a terminal answer means that no effect is still to come
     commit_bound: Duration | None = None  # an effect happens within this of the dispatch, or never
     visibility_delay: Duration = 0  # an effect shows on the readbacks at most this much later
-    authorization: Literal["acceptance", "commit"] = (
-        "acceptance"  # when the device last checks that it may act
-    )
+    authorization: Literal["acceptance", "commit"] = "acceptance"  # when the device last checks that it may
     reversible: bool = False  # another capability can undo the effect
 
 
@@ -391,7 +384,7 @@ class Tool(Model):
     kind: Literal["action", "service", "topic"]
     name: RosName
     type: InterfaceType
-    type_hash: TypeHash | Literal[""] = ""  # where given, the live interface must have this hash
+    type_hash: TypeHash = ""  # where given, the live interface must have this hash
     provides: Name  # capability id
     arguments: dict[FieldPath, Name] = {}  # goal field (dotted path): parameter
     yaw: dict[FieldPath, Name] = {}  # goal field of type Quaternion: parameter with a heading in radians

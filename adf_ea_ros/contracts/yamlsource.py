@@ -53,6 +53,8 @@ class Raw(msgspec.Struct):
 
     data: Any
     marks: Marks
+    spoiled: set[Loc]  # places that are already reported: what is said about them next is a consequence
+    complete: bool = False  # false where reading stopped inside the document
 
 
 class _Frame:
@@ -105,6 +107,7 @@ class _Builder:
         self._report = report
         self._stack: list[_Frame] = []
         self._nodes = 0
+        self._aliases: set[str] = set()
 
     def take(self, event: Any) -> None:
         """Use one event of the parser."""
@@ -120,10 +123,12 @@ class _Builder:
             if self._stack:
                 self._stack[-1].key = None
         elif kind is ev.AliasEvent:
-            self._fault(event, f"aliases (*{event.anchor}) are not used in contracts: write the value out")
+            self._alias(event)
             if self._expects_key():
                 raise _Stop
             self._put(event, None, None)
+        elif kind is ev.DocumentEndEvent:
+            self.documents[-1].complete = True
         elif kind is ev.DocumentStartEvent and event.tags:
             self._fault(event, "tag directives are not used in contracts")
 
@@ -142,7 +147,20 @@ class _Builder:
         return frame is not None and frame.key is None and isinstance(frame.container, dict)
 
     def _fault(self, event: Any, message: str) -> None:
-        self._report(event.start_mark.line + 1, self._loc(), message)
+        self._say(event, self._loc(), message)
+
+    def _say(self, event: Any, loc: Loc, message: str) -> None:
+        if self._stack:
+            self.documents[-1].spoiled.add(loc)
+        self._report(event.start_mark.line + 1, loc, message)
+
+    def _alias(self, event: Any) -> None:
+        """An alias: reported once for each name, for a file may hold thousands."""
+        if self._stack:
+            self.documents[-1].spoiled.add(self._loc())
+        if event.anchor not in self._aliases:
+            self._aliases.add(event.anchor)
+            self._fault(event, f"aliases (*{event.anchor}) are not used in contracts: write the value out")
 
     def _open(self, event: Any, container: Any, marks: Any) -> None:
         self._decorations(event)
@@ -174,18 +192,16 @@ class _Builder:
 
     def _key(self, event: Any, frame: _Frame, value: Any, complaint: str) -> None:
         text: str = event.value
-        line = event.start_mark.line + 1
+        at = (*self._loc(), text)
         if text == "<<" and not event.style:
-            self._report(line, self._loc(), "merge keys (<<) are not used in contracts: write the fields out")
+            self._say(event, at, "merge keys (<<) are not used in contracts: write the fields out")
         elif complaint or not isinstance(value, str):
-            self._report(line, self._loc(), f"the key {text[:80]!r} must be text: put it in quotes")
+            self._say(event, at, f"the key {text[:80]!r} must be text: put it in quotes")
         elif text in frame.container:
             first = frame.marks[text][0]
-            self._report(
-                line, (*self._loc(), text), f"duplicate key {text[:80]!r}: it is already on line {first}"
-            )
+            self._say(event, at, f"duplicate key {text[:80]!r}: it is already on line {first}")
         frame.key = text
-        frame.key_line = line
+        frame.key_line = event.start_mark.line + 1
 
     def _put(self, event: Any, value: Any, marks: Any) -> None:
         self._nodes += 1
@@ -193,7 +209,7 @@ class _Builder:
             self._fault(event, f"more than {MAX_NODES} values in one file")
             raise _Stop
         if not self._stack:
-            self.documents.append(Raw(value, (event.start_mark.line + 1, marks)))
+            self.documents.append(Raw(value, (event.start_mark.line + 1, marks), set()))
             return
         frame = self._stack[-1]
         if isinstance(frame.container, list):
