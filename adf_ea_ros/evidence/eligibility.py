@@ -12,7 +12,7 @@ from adf_ea_ros.contracts.model import Role
 from adf_ea_ros.evidence import reasons
 from adf_ea_ros.evidence.predicate import predicate
 from adf_ea_ros.evidence.types import Context, Gap, Observation, Requirement
-from adf_ea_ros.evidence.windows import Candidate, identity
+from adf_ea_ros.evidence.windows import Candidate
 
 SEPARATE = frozenset({Role.INDEPENDENT_SENSOR, Role.INDEPENDENT_READ_BACK, Role.OPERATOR})
 """Roles whose source must not be the executing provider (appendix D)."""
@@ -102,23 +102,18 @@ def screen(
     check = _Check(requirement, context, gaps, now)
     skew, distinct = context.skew, requirement.distinct
     for sample in samples:
-        code = check.provenance(sample) or check.time(sample)
-        supports = None
-        if not code:
-            code, supports = check.content(sample)
+        code = check.origin(sample) or check.time(sample) or check.content(sample)
         if code:
             result.refused.append(Refused(sample, code))
-        if supports is not None:
-            chosen = result.mismatched if code else result.eligible
-            chosen.append((sample.stamp - skew, supports, identity(sample, distinct), sample))
-    _newest_first(result.eligible)
-    _newest_first(result.mismatched)
+            if code != reasons.MISMATCH:
+                continue
+        who = sample.producer or sample.source or sample.id
+        key = who if distinct else (who, sample.stamp)
+        chosen = result.mismatched if code else result.eligible
+        chosen.append((sample.stamp - skew, sample.id, check.supports, key, sample))
+    result.eligible.sort(reverse=True)
+    result.mismatched.sort(reverse=True)
     return result
-
-
-def _newest_first(candidates: list[Candidate]) -> None:
-    """Sort by capture time; ties by occurrence id, so that the order of arrival decides nothing."""
-    candidates.sort(key=lambda candidate: (candidate[0], candidate[3].id), reverse=True)
 
 
 def _occurrences(
@@ -145,34 +140,59 @@ def _occurrences(
 
 
 class _Check:
-    """The tests of one qualification, prepared once. Each returns the code of the first fault, or nothing."""
+    """The tests of one qualification, prepared once. Each returns the code of the first fault, or nothing.
+
+    They run for every sample of every qualification: hence the bound attributes.
+    """
+
+    __slots__ = (
+        "_after",
+        "_context",
+        "_grade",
+        "_holds",
+        "_match",
+        "_now",
+        "_oldest",
+        "_path",
+        "_providers",
+        "_separate",
+        "_skew",
+        "_subject",
+        "_unknown_until",
+        "supports",
+    )
 
     def __init__(self, requirement: Requirement, context: Context, gaps: Iterable[Gap], now: Ns) -> None:
-        self.requirement = requirement
-        self.context = context
-        self.now = now
-        self.oldest = now - requirement.max_age
-        self.providers = {route: provider_of(route) for route in requirement.routes}
-        self.holds = predicate(requirement.condition)
-        self.match = requirement.match + context.match
-        self.unknown_until: dict[str, Ns] = {}
+        self.supports = False
+        """Whether the condition is true of the sample that ``content`` saw last."""
+        self._context = context
+        self._subject, self._path = requirement.condition.fact
+        self._separate = requirement.role in SEPARATE
+        self._grade = requirement.grade
+        self._now = now
+        self._oldest = now - requirement.max_age
+        self._after, self._skew = context.after, context.skew
+        self._providers = {route: provider_of(route) for route in requirement.routes}
+        self._holds = predicate(requirement.condition)
+        self._match = requirement.match + context.match
+        self._unknown_until: dict[str, Ns] = {}
         for gap in gaps:
             if gap.unknown and gap.start <= now:
-                self.unknown_until[gap.route] = max(gap.end, self.unknown_until.get(gap.route, gap.end))
+                self._unknown_until[gap.route] = max(gap.end, self._unknown_until.get(gap.route, gap.end))
 
-    def provenance(self, sample: Observation) -> str:
+    def origin(self, sample: Observation) -> str:
         """Whether the sample came from where the requirement says, and speaks of what it asks."""
-        provider = self.providers.get(sample.route)
+        provider = self._providers.get(sample.route)
         if provider is None:
             return reasons.ROUTE
         if sample.source != provider:
-            executor = sample.source == self.context.executor or sample.source in self.context.aliases
-            return reasons.EXECUTOR if executor and self.requirement.role in SEPARATE else reasons.SOURCE
-        if sample.subject != self.requirement.condition.subject:
+            executor = sample.source == self._context.executor or sample.source in self._context.aliases
+            return reasons.EXECUTOR if executor and self._separate else reasons.SOURCE
+        if sample.subject != self._subject:
             return reasons.SUBJECT
-        if sample.path != self.requirement.condition.path:
+        if sample.path != self._path:
             return reasons.PATH
-        return reasons.GRADE if sample.grade < self.requirement.grade else ""
+        return reasons.GRADE if sample.grade < self._grade else ""
 
     def time(self, sample: Observation) -> str:
         """Whether the sample was captured after the dispatch, is fresh, and its clock can be believed.
@@ -181,42 +201,43 @@ class _Check:
         been captured before the dispatch, and would look fresh for too long. It stays refused when the
         clock catches up.
         """
-        captured = sample.stamp - self.context.skew
-        if captured > sample.received or captured > self.now:
+        captured, received = sample.stamp - self._skew, sample.received
+        if captured > received or captured > self._now:
             return reasons.FUTURE
-        if sample.received > self.now:
+        if received > self._now:
             return reasons.CLOCK
-        if captured <= self.context.after:
+        if captured <= self._after:
             return reasons.BEFORE_DISPATCH
-        if captured < self.oldest:
+        if captured < self._oldest:
             return reasons.STALE
-        if self.unknown_until and captured <= self.unknown_until.get(sample.route, -1):
+        if self._unknown_until and captured <= self._unknown_until.get(sample.route, -1):
             return reasons.GAP
         return ""
 
-    def content(self, sample: Observation) -> tuple[str, bool | None]:
-        """Whether the value can be judged and belongs to this attempt; and whether the condition is true of
-        it."""
+    def content(self, sample: Observation) -> str:
+        """Whether the value can be judged, and belongs to this attempt. Sets ``supports``."""
         value = sample.value
         if sample.relative:
             change = self._change(sample)
             if change is None:
-                return reasons.NO_BASELINE, None
+                return reasons.NO_BASELINE
             value = change
-        supports = self.holds(value)
+        supports = self._holds(value)
         if supports is None:
-            return reasons.NOT_A_VALUE, None
-        if self.match:
-            fields = dict(sample.fields)
-            if any(name not in fields for name, _ in self.match):
-                return reasons.NO_FIELD, None
-            if not all(same_value(fields[name], wanted) for name, wanted in self.match):
-                return reasons.MISMATCH, supports
-        return "", supports
+            return reasons.NOT_A_VALUE
+        self.supports = supports
+        return self._correlation(sample) if self._match else ""
+
+    def _correlation(self, sample: Observation) -> str:
+        fields = dict(sample.fields)
+        if any(name not in fields for name, _ in self._match):
+            return reasons.NO_FIELD
+        matches = all(same_value(fields[name], wanted) for name, wanted in self._match)
+        return "" if matches else reasons.MISMATCH
 
     def _change(self, sample: Observation) -> Value | None:
         """The value less the one at the dispatch; nothing where there was none, or where it is no number."""
-        for subject, path, before in self.context.baseline:
+        for subject, path, before in self._context.baseline:
             if subject == sample.subject and path == sample.path:
                 if isinstance(before, (bool, str)) or isinstance(sample.value, (bool, str)):
                     return None

@@ -6,7 +6,7 @@ Everything is passed in: the same arguments give the same answer, in whatever or
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -54,7 +54,7 @@ def qualify(
     gaps: Iterable[Gap],
     now: Ns,
     *,
-    notes: Iterable[str] = (),
+    notes: Collection[str] = (),
 ) -> Qualification:
     """Judge ``requirement`` on ``samples`` at the horizon ``now``.
 
@@ -70,9 +70,8 @@ def qualify(
     if screened.integrity:
         return _integrity(requirement, screened.integrity, now, tuple(screened.refused), period)
     decision = _decide(requirement, context, screened, period, now)
-    codes = dict.fromkeys([*decision.codes, *sorted({refused.code for refused in screened.refused}), *notes])
-    support = sum(supports for _, supports, _, _ in screened.eligible)
-    captured = min((candidate[0] for candidate in decision.window), default=-1)
+    support = sum([candidate[2] for candidate in screened.eligible])
+    captured = decision.window[-1][0] if decision.window else -1
     finding = Finding(
         requirement=requirement.id,
         condition=requirement.condition,
@@ -81,12 +80,12 @@ def qualify(
         negative=decision.negative,
         captured=captured,
         valid_until=captured + requirement.max_age if decision.window else -1,
-        basis=tuple(candidate[3].id for candidate in decision.window),
-        reasons=tuple(codes),
+        basis=tuple([candidate[1] for candidate in decision.window]),
+        reasons=_reasons(decision, screened, period, notes),
         support=support,
         against=len(screened.eligible) - support,
     )
-    used = tuple(candidate[3] for candidate in decision.window)
+    used = tuple([candidate[4] for candidate in decision.window])
     return Qualification(finding, used, tuple(screened.refused), period)
 
 
@@ -106,18 +105,17 @@ def _decide(
     The strongest samples are tried alone; where they form no window, those of the next lower grade join them.
     """
     eligible = screened.eligible
-    for grade in sorted({sample.grade for _, _, _, sample in eligible}, reverse=True):
-        tier = [candidate for candidate in eligible if candidate[3].grade >= grade]
+    for tier in _tiers(eligible):
         decision = _judge(requirement, tier)
         if decision is None:
             continue
         if len(tier) < len(eligible) and decision.verdict is not Verdict.UNKNOWN:
             holds = decision.verdict is Verdict.SATISFIED
-            if any(supports is not holds for _, supports, _, _ in eligible):
+            if any(candidate[2] is not holds for candidate in eligible):
                 decision.codes.append(reasons.OUTRANKED)
         return _negative(requirement, context, eligible, decision)
     if screened.mismatched:
-        both = sorted(eligible + screened.mismatched, key=lambda candidate: candidate[0], reverse=True)
+        both = sorted(eligible + screened.mismatched, reverse=True)
         window = next(windows(both, requirement), None)
         if window is not None:
             return _Decision(Verdict.UNSATISFIED, [reasons.MISMATCH], window)
@@ -125,6 +123,16 @@ def _decide(
         code = reasons.CLOCK if context.after > now else reasons.GAP
         return _Decision(Verdict.UNKNOWN, [code, shortage(eligible, requirement)])
     return _Decision(Verdict.INSUFFICIENT_EVIDENCE, [shortage(eligible, requirement)])
+
+
+def _tiers(eligible: list[Candidate]) -> Iterator[list[Candidate]]:
+    """The strongest candidates alone, then with those of the next lower grade, and so on to all of them."""
+    strengths = [candidate[4].grade for candidate in eligible]
+    if not strengths or min(strengths) == max(strengths):
+        yield eligible
+        return
+    for grade in sorted(set(strengths), reverse=True):
+        yield [candidate for candidate in eligible if candidate[4].grade >= grade]
 
 
 def _judge(requirement: Requirement, tier: list[Candidate]) -> _Decision | None:
@@ -136,9 +144,10 @@ def _judge(requirement: Requirement, tier: list[Candidate]) -> _Decision | None:
     """
     true: list[Candidate] | None = None
     false: list[Candidate] | None = None
-    unanimous = len({supports for _, supports, _, _ in tier}) == 1
+    support = sum([candidate[2] for candidate in tier])
+    unanimous = support in {0, len(tier)}
     for window in windows(tier, requirement):
-        if all(supports for _, supports, _, _ in window):
+        if support == len(tier) or all(candidate[2] for candidate in window):
             true = true or window
         else:
             false = false or window
@@ -147,7 +156,7 @@ def _judge(requirement: Requirement, tier: list[Candidate]) -> _Decision | None:
     if true is not None:
         if unanimous:
             return _Decision(Verdict.SATISFIED, [], true)
-        against = false or [next(candidate for candidate in tier if not candidate[1])]
+        against = false or [next(candidate for candidate in tier if not candidate[2])]
         return _Decision(Verdict.UNKNOWN, [reasons.CONFLICT], _merge(true, against))
     if false is not None:
         return _Decision(Verdict.UNSATISFIED, [] if unanimous else [reasons.MIXED], false)
@@ -163,7 +172,7 @@ def _negative(
     A whole window of samples contradicts the condition, each captured when the effect could no longer be
     under way, and no eligible sample of any grade supports it.
     """
-    if decision.verdict is not Verdict.UNSATISFIED or any(supports for _, supports, _, _ in eligible):
+    if decision.verdict is not Verdict.UNSATISFIED or any(candidate[2] for candidate in eligible):
         return decision
     late = [candidate for candidate in eligible if candidate[0] > context.settled]
     window = next(windows(late, requirement), None)
@@ -175,14 +184,25 @@ def _negative(
 
 def _merge(left: list[Candidate], right: list[Candidate]) -> list[Candidate]:
     """Both windows, each sample once, newest first."""
-    chosen = {candidate[3].id: candidate for candidate in [*left, *right]}
-    return sorted(chosen.values(), key=lambda candidate: (candidate[0], candidate[3].id), reverse=True)
+    return sorted({candidate[1]: candidate for candidate in [*left, *right]}.values(), reverse=True)
 
 
 def _concerns(gap: Gap, requirement: Requirement, context: Context, now: Ns) -> bool:
     """Whether the gap lies, at least in part, in the time from which samples could be eligible."""
     since = max(context.after, now - requirement.max_age)
     return gap.route in requirement.routes and gap.start <= now and gap.end >= since
+
+
+def _reasons(
+    decision: _Decision, screened: Screened, gaps: tuple[Gap, ...], notes: Collection[str]
+) -> tuple[str, ...]:
+    """The decision's own codes first; then, unless it is SATISFIED, what kept other samples from counting."""
+    codes = list(decision.codes)
+    if decision.verdict is Verdict.SATISFIED:
+        return (*codes, reasons.CAP) if reasons.CAP in notes else tuple(codes)
+    codes += sorted({refused.code for refused in screened.refused})
+    codes += sorted({reasons.GAP if gap.unknown else reasons.LOST for gap in gaps})
+    return tuple(dict.fromkeys([*codes, *notes]))
 
 
 def _integrity(

@@ -15,19 +15,15 @@ from adf_ea_ros.contracts.conditions import Ns
 from adf_ea_ros.evidence import reasons
 from adf_ea_ros.evidence.types import Observation, Requirement
 
-Candidate = tuple[Ns, bool, Hashable, Observation]
-"""An eligible sample: when captured, whether the condition is true of it, its identity for counting,
-itself."""
+Candidate = tuple[Ns, str, bool, Hashable, Observation]
+"""An eligible sample: when captured, its id, whether the condition is true of it, its identity, itself.
 
+The identity is what a window may hold only once. Where distinct identities are asked for: the producer, else
+the source, else the occurrence (appendix D). Otherwise the capture, which is one source's (or producer's)
+word about one instant: it counts once, however often it is published.
 
-def identity(sample: Observation, distinct: bool) -> Hashable:
-    """What a window may hold only once.
-
-    Where distinct identities are asked for: the producer, else the source, else the occurrence (appendix D).
-    Otherwise the capture: one source's word about one instant counts once, however often it is published.
-    """
-    who = sample.producer or sample.source or sample.id
-    return who if distinct else (who, sample.stamp)
+Sorting these tuples sorts by time, ties by id: the order of arrival decides nothing.
+"""
 
 
 def windows(candidates: Sequence[Candidate], requirement: Requirement) -> Iterator[list[Candidate]]:
@@ -44,18 +40,18 @@ def _window(candidates: Sequence[Candidate], start: int, requirement: Requiremen
     first = candidates[start]
     if need == 1:
         return [first]
-    members, seen, last = [first], {first[2]}, first[0]
+    members, seen, last = [first], {first[3]}, first[0]
     for index in range(start + 1, len(candidates)):
         candidate = candidates[index]
         spacing = last - candidate[0]
         if greatest and spacing > greatest:
             return None
-        if spacing < least or candidate[2] in seen:
+        if spacing < least or candidate[3] in seen:
             continue
         members.append(candidate)
         if len(members) == need:
             return members
-        seen.add(candidate[2])
+        seen.add(candidate[3])
         last = candidate[0]
     return None
 
@@ -64,6 +60,6 @@ def shortage(candidates: Sequence[Candidate], requirement: Requirement) -> str:
     """The reason code for there being no window over ``candidates``."""
     if not candidates:
         return reasons.NONE
-    if len({key for _, _, key, _ in candidates}) >= requirement.count:
+    if len({candidate[3] for candidate in candidates}) >= requirement.count:
         return reasons.CADENCE
     return reasons.IDENTITY if len(candidates) >= requirement.count else reasons.COUNT
