@@ -52,10 +52,11 @@ def _subject(request: rq.AnyRequest) -> str:
 _TIMED = (rq.Revise, rq.Dispatch, rq.Assess, rq.Refresh, rq.Observe, rq.Claim, rq.Attest)
 """Requests that judge evidence: none of them while the clock is behind (X7)."""
 
-_ALWAYS = (rq.Report, rq.Reconcile, rq.Restart)
-"""What may be recorded of an episode that has ended: late answers, never new authority."""
+_ALWAYS = (rq.Begin, rq.Report, rq.Reconcile, rq.Restart)
+"""What may come outside an active episode: its beginning, and late answers; never new authority."""
 
 _RULES: dict[type, Callable[[Work, Any], Outcome]] = {
+    rq.Begin: x_rules.begin,
     rq.Revise: r1_admission.revise,
     rq.Dispatch: recovery.dispatch,
     rq.Report: r3_evidence.report,

@@ -37,8 +37,9 @@ def replay(events: Iterable[ev.AnyEvent], state: State | None = None) -> State:
     return state
 
 
-def _started(_: State, event: ev.EpisodeStarted) -> State:
-    return State(
+def _started(state: State, event: ev.EpisodeStarted) -> State:
+    return replace(
+        state,
         episode=event.episode,
         task=event.task,
         phase="active",
@@ -134,9 +135,12 @@ def _certified(state: State, event: ev.Certified) -> State:
                 lingering = lingering.set(owed.attempt, owed.key)
     if record.operation is not None and all(e.id in record.certificates for e in record.operation.effects):
         record = replace(record, established=record.established or record.latest not in execution)
-    by_fact = state.by_fact
+    by_fact, touched = state.by_fact, state.touched
     if certificate.kind is EffectKind.STATE:
         by_fact = _add(by_fact, certificate.condition.fact, certificate.id)
+        # From this sample on the fact is known to be as certified: what was seen before is its past.
+        name = fact_name(certificate.condition.fact)
+        touched = touched.set(name, max(touched.get(name, -1), certificate.captured - 1))
     resting = state.resting
     for condition in certificate.rests_on:
         resting = _add(resting, condition.fact, certificate.id)
@@ -147,6 +151,7 @@ def _certified(state: State, event: ev.Certified) -> State:
         execution=execution,
         lingering=lingering,
         by_fact=by_fact,
+        touched=touched,
         resting=resting,
     )
 

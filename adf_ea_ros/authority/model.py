@@ -224,6 +224,7 @@ class Certificate(msgspec.Struct, frozen=True):
     condition: Condition
     requirements: tuple[str, ...]  # ids of the requirements whose findings keep it live
     granted: Ns
+    captured: Ns  # stamp of the oldest sample that it rests on
     valid_until: Ns  # the earliest end among the findings it was granted on
     revision: str  # contract fingerprint
     lineage: tuple[str, ...]
@@ -237,7 +238,7 @@ class Obligation(msgspec.Struct, frozen=True):
     id: str
     kind: ObligationKind
     condition: Condition
-    requirement: Requirement
+    requirements: tuple[Requirement, ...]  # all of them must be satisfied
     key: str = ""  # accounting key of the operation that may produce it; empty: no producer
     effect: str = ""
     after: tuple[str, ...] = ()

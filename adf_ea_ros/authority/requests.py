@@ -11,6 +11,7 @@ from enum import Enum
 
 import msgspec
 
+from adf_ea_ros.authority.events import EpisodeStarted
 from adf_ea_ros.authority.model import Interaction, Node
 from adf_ea_ros.contracts.conditions import Condition
 from adf_ea_ros.evidence.types import Finding
@@ -20,6 +21,14 @@ Findings = tuple[Finding, ...]
 
 class Request(msgspec.Struct, frozen=True, tag_field="type", tag=True):
     """Base of all requests."""
+
+
+class Begin(Request, frozen=True, tag=True):
+    """Take up a trusted task (rule X5). ``faults`` are grounding faults: (code, text)."""
+
+    start: EpisodeStarted
+    planners: tuple[str, ...] = ()  # who may run the task; empty: anyone
+    faults: tuple[tuple[str, str], ...] = ()
 
 
 class Revise(Request, frozen=True, tag=True):
@@ -141,6 +150,6 @@ class Attest(Request, frozen=True, tag=True):
 
 
 AnyRequest = (
-    Revise | Dispatch | Report | Assess | Refresh | Observe | Claim | Stop | Restart | Reconcile
+    Begin | Revise | Dispatch | Report | Assess | Refresh | Observe | Claim | Stop | Restart | Reconcile
     | SetAvailability | Halt | Resume | Attest
 )  # fmt: skip

@@ -77,7 +77,7 @@ class State(msgspec.Struct, frozen=True):
     facts: Map[str, Finding] = Map()  # latest finding per requirement and condition
     by_fact: Map[str, tuple[str, ...]] = Map()  # unrevoked state certificates about a fact
     resting: Map[str, tuple[str, ...]] = Map()  # unrevoked certificates that rest on a fact
-    touched: Map[str, Ns] = Map()  # latest dispatch that may change a fact: older samples say nothing of now
+    touched: Map[str, Ns] = Map()  # samples of a fact up to here say nothing of now
     broken: Map[str, Ns] = Map()  # preservation obligations that failed
 
     # -- views -----------------------------------------------------------------------------------------

@@ -20,8 +20,7 @@ def covered(work: Work, goal: Obligation) -> bool:
     if goal.kind is ObligationKind.EVENT:
         certificate = certificate_of(work, goal)
         return certificate is not None and certificate.kind is EffectKind.EVENT and not certificate.revoked
-    found = work.finding(goal.requirement.id, goal.condition)
-    holds = found is not None and found.verdict is Verdict.SATISFIED
+    holds = shown(work, goal)
     if goal.kind is ObligationKind.PRESERVE:
         return holds and goal.id not in work.state.broken
     if not goal.key or goal.initial:
@@ -33,6 +32,12 @@ def covered(work: Work, goal: Obligation) -> bool:
         and certificate.kind is EffectKind.STATE
         and work.state.live(certificate, work.now)
     )
+
+
+def shown(work: Work, goal: Obligation) -> bool:
+    """Whether current evidence satisfies every requirement of a goal's condition."""
+    found = [work.finding(requirement.id, goal.condition) for requirement in goal.requirements]
+    return bool(found) and all(f is not None and f.verdict is Verdict.SATISFIED for f in found)
 
 
 def certificate_of(work: Work, goal: Obligation) -> Certificate | None:

@@ -39,7 +39,7 @@ def _lose(work: Work, found: Finding) -> None:
     for goal in work.state.goal:
         if (
             goal.kind is ObligationKind.PRESERVE
-            and goal.requirement.id == found.requirement
+            and any(requirement.id == found.requirement for requirement in goal.requirements)
             and goal.condition == lost
             and goal.id not in work.state.broken
         ):
@@ -103,6 +103,7 @@ def certify(work: Work, key: str, effect: Effect, attempt: str, findings: Findin
                 condition=effect.condition,
                 requirements=tuple(found.requirement for found in findings),
                 granted=work.now,
+                captured=min(found.captured for found in findings),
                 valid_until=min(found.valid_until for found in findings),
                 revision=revision,
                 lineage=tuple(dict.fromkeys(name for found in findings for name in found.basis)),

@@ -67,9 +67,10 @@ def next_links(work: Work, key: str, seen: frozenset[str]) -> list[Link]:
             found.append((pre.requirement.id, pre.condition))
     if not _steps_ahead(work):
         found += [
-            (goal.requirement.id, goal.condition)
+            (requirement.id, goal.condition)
             for goal in state.goal
             if goal.kind is ObligationKind.STATE and goal.key == key
+            for requirement in goal.requirements
         ]
     return list(dict.fromkeys(found))
 

@@ -23,6 +23,7 @@ from adf_ea_ros.authority.reasons import refuse
 from adf_ea_ros.authority.requests import (
     Answer,
     Attest,
+    Begin,
     Halt,
     Reconcile,
     Restart,
@@ -33,6 +34,20 @@ from adf_ea_ros.authority.rules.invalidation import absorb
 from adf_ea_ros.authority.rules.r3_evidence import promote
 from adf_ea_ros.contracts.model import Role
 from adf_ea_ros.evidence.types import Finding, Requirement, Verdict
+
+
+def begin(work: Work, request: Begin) -> Outcome:
+    """X5: only a task that the operator loaded, for a planner that it names, becomes an episode."""
+    start = request.start
+    if work.state.phase:
+        return denied(refuse("X5.task", f"episode {work.state.episode} has already started"))
+    refusals = [refuse("X5.task", f"{code}: {text}") for code, text in request.faults]
+    if request.planners and start.planner not in request.planners:
+        refusals.append(refuse("X5.planner", f"{start.planner!r} may not run {start.task}"))
+    if refusals:
+        return denied(*refusals)
+    work.emit(start)
+    return granted("X5", f"episode {start.episode} of {start.task} with {len(start.obligations)} obligations")
 
 
 def restart(work: Work, request: Restart) -> Outcome:
@@ -134,7 +149,7 @@ def _attestable(work: Work, request: Attest) -> Requirement | None:
     attempt = work.state.attempts.get(request.attempt)
     operation = work.operation_of(attempt.key) if attempt is not None else None
     requirements = [r for e in operation.effects for r in e.requirements] if operation is not None else []
-    requirements += [goal.requirement for goal in work.state.goal]
+    requirements += [r for goal in work.state.goal for r in goal.requirements]
     return next(
         (r for r in requirements if r.role is Role.OPERATOR and r.condition == request.condition), None
     )

@@ -1,0 +1,98 @@
+"""Public feedback: what is owed, what is known, what would be accepted next (section 3.6).
+
+For people and language models alike: plain sentences, no ledger internals. What would be accepted is found by
+asking ``decide`` itself about each candidate, so that the advice cannot drift from the rules.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import msgspec
+
+from adf_ea_ros.authority import requests as rq
+from adf_ea_ros.authority.decide import decide
+from adf_ea_ros.authority.decision import Work
+from adf_ea_ros.authority.model import Node, ObligationKind
+from adf_ea_ros.authority.rules.coverage import covered
+from adf_ea_ros.authority.state import State
+from adf_ea_ros.contracts.conditions import Ns
+
+CANDIDATES = 20
+"""How many steps are tried: enough for any frontier that a person would read."""
+
+
+class Feedback(msgspec.Struct, frozen=True):
+    """Sentences under three heads, and the budgets that are left."""
+
+    owed: tuple[str, ...]
+    known: tuple[str, ...]
+    next: tuple[str, ...]
+    physical: int
+    observation: int
+
+    def __str__(self) -> str:
+        lines = [f"Owed: {'; '.join(self.owed) or 'nothing'}.", f"Known: {'; '.join(self.known) or 'nothing'}."]
+        lines.append(f"Next: {'; '.join(self.next) or 'nothing would be accepted now'}.")
+        lines.append(f"Left: {self.physical} physical requests, {self.observation} observations.")
+        return "\n".join(lines)
+
+
+def feedback(state: State, now: Ns) -> Feedback:
+    """What may be said in public about an episode at ``now``."""
+    return Feedback(owed(state, now), known(state, now), acceptable(state, now), state.physical, state.observation)
+
+
+def owed(state: State, now: Ns) -> tuple[str, ...]:
+    """Goals without live support, unresolved attempts, lost states."""
+    work = Work(state, now)
+    lines = []
+    for goal in state.goal:
+        if goal.kind is ObligationKind.PRESERVE and goal.id in state.broken:
+            lines.append(f"{goal.id} was broken and cannot be completed: {goal.condition}")
+        elif not covered(work, goal):
+            lines.append(f"{goal.id}: {goal.condition}")
+    for unresolved in state.execution.values():
+        attempt = state.attempts[unresolved.attempt]
+        lines.append(
+            f"the outcome of step {attempt.node} on {attempt.provider} "
+            f"({attempt.interaction.value.lower()}, effect not shown)"
+        )
+    lines += [f"{lost.condition} was lost and is needed again" for lost in state.owed.values()]
+    return tuple(lines)
+
+
+def known(state: State, now: Ns) -> tuple[str, ...]:
+    """What is proven and usable, one line for each fact."""
+    return tuple(dict.fromkeys(str(certificate.condition) for certificate in state.progress(now)))
+
+
+def acceptable(state: State, now: Ns) -> tuple[str, ...]:
+    """The requests that would be granted now, with the evidence at hand."""
+    if state.phase != "active":
+        return ()
+    lines = []
+    for node in islice(_candidates(state), CANDIDATES):
+        bindings = [b.provider for b in node.operation.bindings]
+        trials = [(p, decide(state, rq.Dispatch(node.id, p), now)) for p in bindings]
+        able = [(p, d.attempt.mode.value.lower()) for p, d in trials if d.attempt is not None]
+        if able:
+            names = " or ".join(p for p, _ in able)
+            lines.append(f"run step {node.id} on {names} ({able[0][1]})")
+        elif decide(state, rq.Observe(node.id), now).authorized:
+            lines.append(f"observe step {node.id}")
+    if not lines and decide(state, rq.Claim(), now).authorized:
+        lines.append("claim completion")
+    return tuple(lines)
+
+
+def _candidates(state: State) -> list[Node]:
+    """Steps that are in doubt, due or lost; verified ones that still hold are left out."""
+    needed = {name for lost in state.owed.values() for name in (state.certificates[lost.certificate].key,)}
+    return [
+        node
+        for node in state.proposal.nodes.values()
+        if not state.established(node.operation.key)
+        or state.pending(node.operation.key) is not None
+        or node.operation.key in needed
+    ]

@@ -1,0 +1,1 @@
+"""decide -> append -> effect: the authority as a service, without ROS."""

@@ -1,0 +1,113 @@
+"""The episodes of one authority: their states in memory, their events in the ledger, always in that order.
+
+A decision becomes real when its events are durable. Until then nothing of it is visible: not in the state, not
+to a listener, not on a wire. If the append fails the decision is void.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from adf_ea_ros.authority.decision import Decision
+from adf_ea_ros.authority.events import AnyEvent, decode_event, encode_event
+from adf_ea_ros.authority.fold import fold
+from adf_ea_ros.authority.state import State, decode_state, encode_state
+from adf_ea_ros.contracts.conditions import Ns
+from adf_ea_ros.ledger.errors import LedgerUnavailable
+from adf_ea_ros.ledger.store import Ledger
+
+CHECKPOINT_EVERY = 256
+"""Events between checkpoints of an episode: bounds what a restart has to fold."""
+
+OFFICE = "authority"
+"""The episode under which refusals that concern no episode are kept."""
+
+
+class Book:
+    """States by episode. One writer; not thread-safe: the caller serializes (budgets are spent under one hand)."""
+
+    def __init__(self, ledger: Ledger, generation: int) -> None:
+        """``generation`` is what ``ledger.open_writer`` returned."""
+        self.ledger = ledger
+        self.generation = generation
+        self._states: dict[str, State] = {}
+        self._saved: dict[str, int] = {}
+        self._doubt: tuple[str, Decision, Ns] | None = None
+
+    def load(self) -> list[str]:
+        """Fold every episode that is in the ledger; the names of those that are active.
+
+        Raises:
+            LedgerDamaged: a record is not as it was written. Nothing may be granted on such a ledger.
+        """
+        for episode in list(self.ledger.episodes()):
+            state = self._fold(episode)
+            if state.phase == "active" or episode == OFFICE:
+                self._states[episode] = state
+        return [name for name in self._states if name != OFFICE]
+
+    def state(self, episode: str) -> State | None:
+        """The state of an episode: from memory where it is active, folded from the ledger where it ended."""
+        found = self._states.get(episode)
+        if found is None and self.ledger.head(episode) is not None:
+            found = self._fold(episode)
+        return found
+
+    def active(self) -> dict[str, State]:
+        """The active episodes."""
+        return {name: state for name, state in self._states.items() if name != OFFICE}
+
+    def office(self) -> State:
+        """The state under which refusals that concern no episode are counted."""
+        return self._states.get(OFFICE, State(episode=OFFICE))
+
+    def commit(self, episode: str, before: State, decision: Decision, now: Ns) -> None:
+        """Append a decision's events durably, then let its state be the episode's.
+
+        Raises:
+            LedgerError: not written; the decision is void and the state unchanged.
+        """
+        self._settle_doubt()
+        items = [(type(event).__name__, encode_event(event)) for event in decision.events]
+        try:
+            self.ledger.append(episode, before.version, items, time=now, generation=self.generation)
+        except LedgerUnavailable as error:
+            if error.in_doubt:
+                # It may have been written. Nothing else may be, until the same call says whether it was.
+                self._doubt = (episode, decision, now)
+            raise
+        self._keep(episode, decision.after)
+
+    def _settle_doubt(self) -> None:
+        if self._doubt is None:
+            return
+        episode, decision, now = self._doubt
+        items = [(type(event).__name__, encode_event(event)) for event in decision.events]
+        before = decision.after.version - len(decision.events)
+        self.ledger.append(episode, before, items, time=now, generation=self.generation)
+        self._doubt = None
+        # The caller was told that this decision is void, so a dispatch in it was never sent; it is in the
+        # ledger now and in flight for all anyone knows. Its deadline and the evidence will settle it.
+        self._keep(episode, decision.after)
+
+    def _keep(self, episode: str, state: State) -> None:
+        if state.phase == "active" or episode == OFFICE:
+            self._states[episode] = state
+        else:
+            self._states.pop(episode, None)
+        if state.version - self._saved.get(episode, 0) >= CHECKPOINT_EVERY:
+            self.ledger.save_checkpoint(episode, state.version, encode_state(state))
+            self._saved[episode] = state.version
+
+    def _fold(self, episode: str) -> State:
+        checkpoint = self.ledger.load_checkpoint(episode)
+        state = decode_state(checkpoint.state) if checkpoint is not None else State(episode=episode)
+        self._saved[episode] = state.version
+        for event in self.events(episode, after=state.version):
+            state = fold(state, event)
+        return state
+
+    def events(self, episode: str, after: int = 0) -> Iterator[AnyEvent]:
+        """The events of an episode behind version ``after``."""
+        for record in self.ledger.read(episode, after):
+            yield decode_event(record.payload)
