@@ -101,8 +101,7 @@ class PostgresLedger(SqlLedger):
             raise
         self.mark = Mark(mark or state_directory() / f"{self.id}.mark")
 
-    # ----------------------------------------------------------------------------------------------
-    # connection
+    # ---- connection
 
     def _connect(self) -> None:
         try:
@@ -132,16 +131,14 @@ class PostgresLedger(SqlLedger):
         if self._generation and not self._lock():
             self._generation = 0
             holder = self._holder()
-            raise NotTheWriter(
-                f"{self.name} was taken over by {holder} while the connection was lost", "", holder
-            )
+            reason = f"{self.name} was taken over by {holder} while the connection was lost"
+            raise NotTheWriter(reason, "Start this process anew if it should write", holder)
 
     def _disconnect(self) -> None:
         with suppress(AttributeError, psycopg.Error):  # never opened, or broken: there is nothing to close
             self._connection.close()
 
-    # --------------------------------------------------------------------------------------------------
-    # schema
+    # ---- schema
 
     def _schema_version(self) -> int:
         rows = self._run("SELECT to_regclass('meta')::text")
@@ -182,8 +179,7 @@ class PostgresLedger(SqlLedger):
                 (str(schema.VERSION),),
             )
 
-    # ------------------------------------------------------------------------------------------- for
-    # SqlLedger
+    # ---- for SqlLedger
 
     def _run(self, sql: str, args: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         cursor = self._connection.execute(self._statement(sql), args)
@@ -240,7 +236,7 @@ class PostgresLedger(SqlLedger):
         rows = self.query(sql.LEASE)
         return Holder(*rows[0][:5]) if rows else Holder("a nameless process", 0, "an unknown machine", "now")
 
-    def _take_lease(self, holder: Holder) -> Holder | None:
+    def _take_lease(self, _: Holder) -> Holder | None:
         if self._read_only:
             raise LedgerUnavailable(f"{self.name} was opened for reading only")
         if self._lost:

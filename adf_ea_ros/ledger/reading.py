@@ -34,8 +34,7 @@ class SqlReader(ABC):
         self._refusal: LedgerDamaged | None = None
         self._lost = False  # the connection must be opened anew
 
-    # ------------------------------------------------------------------------------------------ for the
-    # backends
+    # ---- for the backends
 
     @abstractmethod
     def _run(self, sql: str, args: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
@@ -53,8 +52,7 @@ class SqlReader(ABC):
     def _disconnect(self) -> None:
         """Close the connection. Raises nothing."""
 
-    # -------------------------------------------------------------------------------------------------
-    # identity
+    # ---- identity
 
     @property
     def id(self) -> str:
@@ -75,8 +73,7 @@ class SqlReader(ABC):
         except (IndexError, ValueError) as exc:
             raise LedgerDamaged(f"{self.name} has tables of a ledger but not its id") from exc
 
-    # --------------------------------------------------------------------------------------------------
-    # reading
+    # ---- reading
 
     def query(self, sql: str, args: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Rows of one statement, for reading."""
@@ -187,8 +184,7 @@ class SqlReader(ABC):
             )
         return Checkpoint(episode, rows[0][0], bytes(rows[0][1]))
 
-    # ---------------------------------------------------------------------------------------------
-    # verification
+    # ---- verification
 
     def verify(self, replay: Replay | None = None) -> Verification:
         """Recompute everything."""

@@ -26,8 +26,8 @@ from adf_ea_ros.ledger.record import (
     extend,
     ledger_root,
 )
-from adf_ea_ros.ledger.store import AUDIT, Finding, Holder
-from adf_ea_ros.ledger.system import LedgerAccepted, WriterStarted, checkpoint_saved, item
+from adf_ea_ros.ledger.store import AUDIT, Archive, Finding, Holder
+from adf_ea_ros.ledger.system import LedgerAccepted, WriterStarted, checkpoint_saved, episodes_archived, item
 
 
 class SqlLedger(SqlReader):
@@ -69,8 +69,7 @@ class SqlLedger(SqlReader):
     def _drop_lease(self) -> None:
         """Let the right to write go. Raises nothing."""
 
-    # --------------------------------------------------------------------------------------------------
-    # writing
+    # ---- writing
 
     def open_writer(self, holder: str, *, time: Ns = 0, audit: int | None = AUDIT) -> int:
         """Become the one writer."""
@@ -274,8 +273,7 @@ class SqlLedger(SqlReader):
                 self._doubt = []
             raise error from exc
 
-    # ----------------------------------------------------------------------------------------------
-    # checkpoints
+    # ---- checkpoints
 
     def save_checkpoint(self, episode: str, version: int, state: bytes) -> None:
         """Keep the state after ``version``; a record of the ledger's own episode vouches for it."""
@@ -295,8 +293,42 @@ class SqlLedger(SqlReader):
             self._remember(saved)
             self.mark.sync()
 
-    # ----------------------------------------------------------------------------------------------------
-    # ending
+    # ---- archives
+
+    def retire(self, archives: Sequence[Archive], digest: str, *, time: Ns) -> None:
+        """Let the records of episodes go that are in a file with this digest; their hashes stay.
+
+        Raises:
+            ConcurrentAppend: one of them does not end where its archive does.
+        """
+        with self._mutex:
+            self._require(self._generation)
+            with self._transaction():
+                self._run(
+                    "INSERT INTO meta VALUES ('archiving', '')"
+                )  # the guard against deletion lets it pass
+                event = item(episodes_archived(archives[0].file, digest, archives))
+                last = self._record([event], time, self._generation)[-1]
+                for archive in archives:
+                    self._retire(archive, last.position)
+                self._run("DELETE FROM meta WHERE key = 'archiving'")
+            self._remember(last)
+            self.mark.sync()
+
+    def _retire(self, archive: Archive, position: int) -> None:
+        rows = self._run(sql.HEAD_OF_EPISODE, (archive.episode,))
+        version, value = (rows[0][1], rows[0][7]) if rows else (0, b"")
+        if version != archive.version or value.hex() != archive.hash:
+            raise ConcurrentAppend(archive.episode, archive.version, version)
+        self._run(sql.ADD_STUBS, (archive.episode,))
+        self._run("DELETE FROM event WHERE episode = ?", (archive.episode,))
+        self._run("DELETE FROM checkpoint WHERE episode = ?", (archive.episode,))
+        self._run(
+            sql.ADD_ARCHIVE,
+            (archive.episode, archive.version, bytes.fromhex(archive.hash), archive.file, position),
+        )
+
+    # ---- ending
 
     def close(self) -> None:
         """Give up the right to write and the connection."""

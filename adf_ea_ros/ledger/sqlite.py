@@ -82,16 +82,12 @@ class SqliteLedger(SqlLedger):
                 "Restore the newest copy of the file; to begin anew, move the mark away as well",
             )
 
-    # ----------------------------------------------------------------------------------------------
-    # connection
+    # ---- connection
 
     def _connect(self) -> None:
         try:
             if self._read_only:
-                uri = f"{self.path.absolute().as_uri()}?mode=ro"
-                self._connection = sqlite3.connect(
-                    uri, uri=True, timeout=self._patience, isolation_level=None, check_same_thread=False
-                )
+                self._connection = self._open_for_reading()
             else:
                 self._connection = sqlite3.connect(
                     self.path, timeout=self._patience, isolation_level=None, check_same_thread=False
@@ -101,6 +97,25 @@ class SqliteLedger(SqlLedger):
             self._connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
         except sqlite3.Error as exc:
             raise self._translate(exc) from exc
+
+    def _open_for_reading(self) -> sqlite3.Connection:
+        uri = f"{self.path.absolute().as_uri()}?mode=ro"
+        try:
+            return self._open_uri(uri)
+        except sqlite3.OperationalError:
+            log = self.path.with_name(self.path.name + "-wal")
+            if log.exists() and log.stat().st_size:
+                raise
+            # A read-only disk: SQLite cannot make its shared memory there. Without a log the file is
+            # complete.
+            return self._open_uri(uri + "&immutable=1")
+
+    def _open_uri(self, uri: str) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            uri, uri=True, timeout=self._patience, isolation_level=None, check_same_thread=False
+        )
+        connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
+        return connection
 
     def _configure(self) -> None:
         if self._application() not in {0, schema.APPLICATION_ID}:
@@ -124,8 +139,7 @@ class SqliteLedger(SqlLedger):
         with suppress(AttributeError, sqlite3.Error):  # never opened, or broken: there is nothing to close
             self._connection.close()
 
-    # --------------------------------------------------------------------------------------------------
-    # schema
+    # ---- schema
 
     def _schema_version(self) -> int:
         rows = self.query("SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'meta'")
@@ -175,8 +189,7 @@ class SqliteLedger(SqlLedger):
         finally:
             os.close(directory)
 
-    # ------------------------------------------------------------------------------------------- for
-    # SqlLedger
+    # ---- for SqlLedger
 
     def _run(self, sql: str, args: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         return self._connection.execute(sql, args).fetchall()

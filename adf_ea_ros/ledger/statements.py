@@ -29,6 +29,7 @@ SELECT episode, version, position, previous, hash
 FROM event WHERE episode = ? AND version > ? ORDER BY version LIMIT ?
 """
 STUBS = "SELECT position, hash FROM stub WHERE position > ? ORDER BY position LIMIT ?"
+COUNT_STUBS = "SELECT COUNT(*) FROM stub WHERE position > ? AND position < ?"
 NEXT_EPISODE = "SELECT MIN(episode) FROM event WHERE episode > ?"
 NEXT_CHECKPOINT = "SELECT MIN(episode) FROM checkpoint WHERE episode > ?"
 LAST_OF_KIND = "SELECT generation FROM event WHERE episode = ? AND kind = ? ORDER BY version DESC LIMIT 1"
@@ -52,6 +53,9 @@ TAKE_LEASE = """
 INSERT INTO lease (id, generation, name, pid, host, since, released) VALUES (1, ?, ?, ?, ?, ?, 0)
 """
 SAVE_CHECKPOINT = "INSERT INTO checkpoint (episode, version, hash, state, position) VALUES (?, ?, ?, ?, ?)"
+
+ADD_ARCHIVE = "INSERT INTO archive (episode, version, hash, file, position) VALUES (?, ?, ?, ?, ?)"
+ADD_STUBS = "INSERT INTO stub (position, hash) SELECT position, hash FROM event WHERE episode = ?"
 
 CHECKPOINT = """
 SELECT c.version, c.hash, c.state, v.kind, v.payload, v.episode

@@ -85,8 +85,7 @@ class Inspection:
         rows = self.query(sql.HEAD, ())
         return (rows[0][0], rows[0][1]) if rows else (0, ledger_root(self.ledger))
 
-    # ------------------------------------------------------------------------------------------------- the
-    # mark
+    # ---- the mark
 
     def check_mark(self) -> tuple[Finding, ...]:
         """Whether the ledger contains what its mark has seen of it."""
@@ -123,8 +122,7 @@ class Inspection:
             return gone + "an older copy was put in its place"
         return gone + "its tail was cut off, or an older copy was put in its place"
 
-    # ----------------------------------------------------------------------------------------------- the
-    # chains
+    # ---- the chains
 
     def check_chain(self, start: int = 0) -> tuple[Finding, ...]:
         """Recompute hashes and links behind position ``start``."""
@@ -204,8 +202,7 @@ class Inspection:
                     yield row[0], row[1], row[2], row[3], row[4]
                 version = rows[-1][1]
 
-    # ------------------------------------------------------------------------------------------------- the
-    # rest
+    # ---- the rest
 
     def check_lease(self) -> tuple[Finding, ...]:
         """That the lease says what the last start of a writer recorded."""
