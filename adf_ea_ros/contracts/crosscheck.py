@@ -133,8 +133,8 @@ class _Library:
         if not spec.distinct or len(sources) >= spec.count or any(r is None or r.producer for r in routes):
             return ""
         return (
-            f"asks for {spec.count} samples of distinct identity but names {len(sources)} source, no producer: "
-            "name a producer field in the route, or write distinct: false to tell samples apart by their time"
+            f"asks for {spec.count} samples of distinct identity, but names {len(sources)} source and no "
+            "producer: name a producer field in the route, or write distinct: false to tell samples apart by their time"
         )
 
     def _find(self, ref: str) -> Route | None:
