@@ -14,7 +14,8 @@ from adf_ea_ros.evidence.types import Finding
 
 
 class Decision(msgspec.Struct, frozen=True):
-    """What was decided. ``events`` are to be appended before anything else happens; ``after`` is their fold."""
+    """What was decided. ``events`` are to be appended before anything else happens; ``after`` is their
+    fold."""
 
     id: str
     authorized: bool

@@ -32,15 +32,19 @@ class Feedback(msgspec.Struct, frozen=True):
     observation: int
 
     def __str__(self) -> str:
-        lines = [f"Owed: {'; '.join(self.owed) or 'nothing'}.", f"Known: {'; '.join(self.known) or 'nothing'}."]
-        lines.append(f"Next: {'; '.join(self.next) or 'nothing would be accepted now'}.")
-        lines.append(f"Left: {self.physical} physical requests, {self.observation} observations.")
-        return "\n".join(lines)
+        return (
+            f"Owed: {'; '.join(self.owed) or 'nothing'}.\n"
+            f"Known: {'; '.join(self.known) or 'nothing'}.\n"
+            f"Next: {'; '.join(self.next) or 'nothing would be accepted now'}.\n"
+            f"Left: {self.physical} physical requests, {self.observation} observations."
+        )
 
 
 def feedback(state: State, now: Ns) -> Feedback:
     """What may be said in public about an episode at ``now``."""
-    return Feedback(owed(state, now), known(state, now), acceptable(state, now), state.physical, state.observation)
+    return Feedback(
+        owed(state, now), known(state, now), acceptable(state, now), state.physical, state.observation
+    )
 
 
 def owed(state: State, now: Ns) -> tuple[str, ...]:

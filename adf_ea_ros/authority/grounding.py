@@ -35,6 +35,7 @@ from adf_ea_ros.contracts.model import (
     ProviderContract,
     Task,
 )
+from adf_ea_ros.contracts.model import Precondition as PreconditionSpec
 from adf_ea_ros.evidence.types import Requirement
 
 _GRADES = {"low": Grade.LOW, "normal": Grade.NORMAL, "high": Grade.HIGH}
@@ -112,14 +113,12 @@ def ground_operation(
         occurrence=occurrence,
         effects=effects,
         preconditions=tuple(
-            Precondition(name, condition, _requirement(f"{capability}.{name}", pre.evidence, condition, values,
-                                                       _routes(name, providers)))
+            _precondition(contract, name, pre, values, providers)
             for name, pre in contract.invocation.requires.items()
-            for condition in (pre.condition.ground(values, contract.subject),)
         ),
         policy=ground_policy(contract.interruption),
-        bindings=tuple(_binding(catalog, provider) for provider in providers),
-    )  # fmt: skip
+        bindings=tuple(_binding(provider) for provider in providers),
+    )
 
 
 def ground_policy(interruption: Interruption) -> Policy:
@@ -175,7 +174,24 @@ def _obligation(
     assert spec.evidence is not None
     condition = spec.condition.ground({}, spec.condition.subject)
     requirement = _requirement(f"task.{name}", spec.evidence, condition, {}, spec.routes)
-    return Obligation(name, spec.kind, condition, (requirement,), after=spec.after, initial=spec.initial), None
+    obligation = Obligation(
+        name, spec.kind, condition, (requirement,), after=spec.after, initial=spec.initial
+    )
+    return obligation, None
+
+
+def _precondition(
+    contract: CapabilityContract,
+    name: str,
+    spec: PreconditionSpec,
+    values: dict[str, Value],
+    providers: tuple[ProviderContract, ...],
+) -> Precondition:
+    condition = spec.condition.ground(values, contract.subject)
+    requirement = _requirement(
+        f"{contract.id}.{name}", spec.evidence, condition, values, _routes(name, providers)
+    )
+    return Precondition(name, condition, requirement)
 
 
 def _effects(
@@ -221,7 +237,7 @@ def _routes(requirement: str, providers: tuple[ProviderContract, ...]) -> tuple[
     return tuple(dict.fromkeys(ref for p in providers for ref in p.evidence.get(requirement, ())))
 
 
-def _binding(catalog: Catalog, provider: ProviderContract) -> Binding:
+def _binding(provider: ProviderContract) -> Binding:
     tool = provider.tool
     assert tool is not None, "bindable providers have a tool"
     promises = tool.promises

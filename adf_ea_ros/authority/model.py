@@ -15,11 +15,28 @@ from adf_ea_ros.contracts.conditions import Condition, Ns
 from adf_ea_ros.contracts.model import Disposition, EffectKind, ObligationKind, Replay
 from adf_ea_ros.evidence.types import Finding, Requirement
 
-__all__ = [
-    "Attempt", "Binding", "Cause", "Certificate", "Disposition", "Effect", "EffectKind", "ExecutionObligation",
-    "Interaction", "Mode", "Node", "Obligation", "ObligationKind", "Operation", "Policy", "Precondition",
-    "Promises", "Replay", "StateObligation", "accounting_key",
-]  # fmt: skip
+__all__ = [  # the kinds and permissions of the contracts are part of this vocabulary
+    "Attempt",
+    "Binding",
+    "Cause",
+    "Certificate",
+    "Disposition",
+    "Effect",
+    "EffectKind",
+    "ExecutionObligation",
+    "Interaction",
+    "Mode",
+    "Node",
+    "Obligation",
+    "ObligationKind",
+    "Operation",
+    "Policy",
+    "Precondition",
+    "Promises",
+    "Replay",
+    "StateObligation",
+    "accounting_key",
+]
 
 
 class Cause(str, Enum):

@@ -1,4 +1,4 @@
-"""Every reason code that a decision may carry, with its meaning. Stable: tools and planners may match on them.
+"""Every reason code that a decision may carry, with its meaning. Tools and planners may match on them.
 
 A code starts with the rule that speaks. ``doc/rules.md`` and the tests list the same codes; a test holds it.
 """
@@ -9,7 +9,7 @@ import msgspec
 
 REASONS: dict[str, str] = {
     # Rule 1: revision and admission
-    "R1.grounding": "a step could not be grounded in the catalog: unknown capability, bad argument, no contract",
+    "R1.grounding": "a step has no meaning in the catalog: unknown capability, bad argument, no contract",
     "R1.duplicate_node": "two steps have the same id",
     "R1.unknown_dependency": "a step comes after one that the proposal does not hold",
     "R1.cycle": "the steps' order has a cycle",
@@ -43,8 +43,8 @@ REASONS: dict[str, str] = {
     "R5.limit": "the contract's observation limit for this operation is reached",
     "R5.nothing_to_observe": "nothing about this step is unresolved",
     # Rule 6: retry
-    "R6.no_qualified_negative": "an attempt is unresolved and nothing qualified shows that its effect is absent",
-    "R6.partial_effect": "replay is safe only where every effect is absent, and not every one is shown to be",
+    "R6.no_qualified_negative": "an attempt is unresolved and nothing qualified shows its effect absent",
+    "R6.partial_effect": "replay is safe only where every effect is absent; not every one is shown to be",
     "R6.replay_never": "the contract never permits a replay",
     "R6.not_permitted": "the contract does not permit a retry after an absent effect",
     "R6.rebind_not_permitted": "the contract does not permit this other provider",
@@ -85,7 +85,7 @@ REASONS: dict[str, str] = {
     "X5.unknown_attempt": "no such attempt",
     "X5.unlisted": "no rule permits this request",
     "X6.fact_in_flight": "another operation that may change the same fact is in flight",
-    "X7.clock_back": "time went backwards; evidence and deadlines cannot be judged until it passes the last decision",
+    "X7.clock_back": "time is behind the latest decision; nothing can be judged until it has passed it",
     "X8.halted": "the robot is halted; a new authorization must lift it",
     "X9.not_attestable": "the contract does not accept an operator's word for this",
 }

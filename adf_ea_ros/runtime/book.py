@@ -1,7 +1,7 @@
 """The episodes of one authority: their states in memory, their events in the ledger, always in that order.
 
-A decision becomes real when its events are durable. Until then nothing of it is visible: not in the state, not
-to a listener, not on a wire. If the append fails the decision is void.
+A decision becomes real when its events are durable. Until then nothing of it is visible: not in the state,
+not to a listener, not on a wire. If the append fails the decision is void.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ OFFICE = "authority"
 
 
 class Book:
-    """States by episode. One writer; not thread-safe: the caller serializes (budgets are spent under one hand)."""
+    """States by episode. Not thread-safe: the caller serializes, since budgets are spent under one hand."""
 
     def __init__(self, ledger: Ledger, generation: int) -> None:
         """``generation`` is what ``ledger.open_writer`` returned."""

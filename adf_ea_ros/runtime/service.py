@@ -32,7 +32,7 @@ GOAL_NAMESPACE = uuid.UUID("6d1f2b8e-6a0c-5b8e-9c53-0d6f7f0d9a11")
 
 
 def goal_uuid(attempt: str) -> uuid.UUID:
-    """The action goal id of an attempt: fixed by the attempt's id, so that anyone can ask for it after a crash."""
+    """The action goal id of an attempt: fixed by its id, so that anyone can ask for it after a crash."""
     return uuid.uuid5(GOAL_NAMESPACE, attempt)
 
 
@@ -95,7 +95,7 @@ class AuthorityService:
 
     def dispatch(self, episode: str, step: str, provider: str, now: Ns, generation: int = 0) -> Decision:
         """Ask to run a step now (rules 2, 6, 7, 8). ``decision.attempt`` is to be sent where authorized."""
-        self._check_provider(episode, step, provider, now)
+        self._check_provider(provider, now)
         return self._ask(episode, rq.Dispatch(step, provider, generation), now)
 
     def observe(self, episode: str, step: str, now: Ns) -> Decision:
@@ -118,14 +118,18 @@ class AuthorityService:
         self.assess(attempt, now)
         return decision
 
-    def reconcile(self, attempt: str, answer: rq.Answer, interaction: Interaction, now: Ns, detail: str = "") -> Decision:
+    def reconcile(
+        self, attempt: str, answer: rq.Answer, interaction: Interaction, now: Ns, detail: str = ""
+    ) -> Decision:
         """Record what a provider says of an attempt in doubt (rule X2)."""
         episode = self._episode_of(attempt)
         decision = self._ask(episode, rq.Reconcile(attempt, answer, interaction, detail), now)
         self.assess(attempt, now)
         return decision
 
-    def set_availability(self, provider: str, reason: str, now: Ns, *, cancel: bool = False) -> list[Decision]:
+    def set_availability(
+        self, provider: str, reason: str, now: Ns, *, cancel: bool = False
+    ) -> list[Decision]:
         """Make a provider eligible (no reason) or not, in every active episode (rules X3, X4)."""
         if self.unavailable.get(provider, "") == reason:
             return []
@@ -164,12 +168,14 @@ class AuthorityService:
             found = state.attempts[attempt]
             record = state.keys[found.key]
             if record.operation is not None and any(
-                route in requirement.routes for e in record.operation.effects for requirement in e.requirements
+                route in requirement.routes
+                for e in record.operation.effects
+                for requirement in e.requirements
             ):
                 self.assess(attempt, now)
 
     def assess(self, attempt: str, now: Ns) -> Decision | None:
-        """Qualify the evidence about an attempt, and decide on it where that says anything new (rules 3, 4)."""
+        """Qualify the evidence about an attempt, and decide on it where that says something new."""
         episode = self._owner.get(attempt, "")
         state = self.book.active().get(episode)
         if state is None or attempt not in state.execution or now < state.clock:
@@ -181,7 +187,7 @@ class AuthorityService:
         return self._commit(episode, state, replace(request, assessed=assessed), now)
 
     def tick(self, now: Ns) -> None:
-        """What time alone brings: deadlines, evidence that aged, facts that changed. Call it a few times a second."""
+        """What time alone brings: deadlines, evidence that aged, facts that changed. A few times a second."""
         for episode, state in list(self.book.active().items()):
             if now < state.clock:
                 continue
@@ -209,13 +215,15 @@ class AuthorityService:
     def _ask(self, episode: str, request: rq.AnyRequest, now: Ns) -> Decision:
         state = self.book.state(episode) if episode else None
         if state is None:
-            code = "X5.unknown_attempt" if isinstance(request, rq.Report | rq.Reconcile) else "X5.unknown_episode"
-            subject = getattr(request, "attempt", "") or episode
+            attempt = getattr(request, "attempt", "")
+            code, subject = ("X5.unknown_attempt", attempt) if attempt else ("X5.unknown_episode", episode)
             return self.refuse(type(request).__name__, subject, code, f"unknown: {subject!r}", now)
         asked = questions.about(state, request, now)
         if asked:
             view, assessed = self._answers(asked, now)
-            request = replace(request, view=view, **({"assessed": assessed} if hasattr(request, "assessed") else {}))
+            request = replace(request, view=view)
+            if isinstance(request, rq.Dispatch | rq.Observe):
+                request = replace(request, assessed=assessed)
         return self._commit(episode, state, request, now)
 
     def _commit(self, episode: str, state: State, request: rq.AnyRequest, now: Ns) -> Decision:
@@ -223,7 +231,7 @@ class AuthorityService:
         try:
             self.book.commit(episode, state, decision, now)
         except LedgerError as error:
-            return void(decision, str(error), now)
+            return void(decision, str(error))
         self._note_open(decision.after)
         self._tell(episode, decision)
         return decision
@@ -235,7 +243,7 @@ class AuthorityService:
         try:
             self.book.commit(OFFICE, state, decision, now)
         except LedgerError as error:
-            return void(decision, str(error), now)
+            return void(decision, str(error))
         self._tell(OFFICE, decision)
         return decision
 
@@ -254,7 +262,7 @@ class AuthorityService:
             (assessed if question.attempt else view).append(found)
         return tuple(view), tuple(assessed)
 
-    def _check_provider(self, episode: str, step: str, provider: str, now: Ns) -> None:
+    def _check_provider(self, provider: str, now: Ns) -> None:
         """Let a revoked or expired contract count at once, also where nobody announced it (rule X3)."""
         if provider in self.unavailable or not any(p.id == provider for p in self.catalog.providers()):
             return
@@ -275,17 +283,23 @@ class AuthorityService:
         return self._owner.get(attempt) or attempt.rpartition(".")[0]
 
     def open_attempts(self, provider: str = "") -> list[tuple[str, Attempt]]:
-        """(episode, attempt) of every attempt whose interaction or outcome is open, of one provider or of all."""
+        """(episode, attempt) of each attempt whose interaction or outcome is open, of one provider or all."""
         states: Mapping[str, State] = self.book.active()
         found = [(e, states[e].attempts[a]) for a, e in self._owner.items() if e in states]
         return [(e, a) for e, a in found if not provider or a.provider == provider]
 
 
-def void(decision: Decision, why: str, now: Ns) -> Decision:
+def void(decision: Decision, why: str) -> Decision:
     """What a caller is told where a decision could not be written: nothing of it counts."""
     refusal = refuse("X5.ledger", why)
     return replace(
-        decision, authorized=False, rules=("X5",), reasons=(refusal.code,), sentence=refusal.text, events=(), attempt=None
+        decision,
+        authorized=False,
+        rules=("X5",),
+        reasons=(refusal.code,),
+        sentence=refusal.text,
+        events=(),
+        attempt=None,
     )
 
 

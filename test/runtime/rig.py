@@ -71,7 +71,9 @@ class Rig:
             self.now,
         )  # fmt: skip
 
-    def heat(self, attempt: Attempt, answer: Interaction | None = Interaction.SUCCEEDED, *, works: bool = True) -> None:
+    def heat(
+        self, attempt: Attempt, answer: Interaction | None = Interaction.SUCCEEDED, *, works: bool = True
+    ) -> None:
         """The heater does its work, or not, and answers, or not."""
         self.heatings.append(attempt.provider)
         self.pass_time(3)
@@ -87,7 +89,9 @@ class Rig:
         self.publish("probe/measurements", "measurement/complete", True)
         self.service.report(attempt.id, Interaction.SUCCEEDED, self.now)
 
-    def record(self, attempt: Attempt, answer: Interaction = Interaction.SUCCEEDED, *, works: bool = True) -> None:
+    def record(
+        self, attempt: Attempt, answer: Interaction = Interaction.SUCCEEDED, *, works: bool = True
+    ) -> None:
         """A recorder writes, or not."""
         self.recorded = self.recorded or works
         self.service.report(attempt.id, answer, self.now)

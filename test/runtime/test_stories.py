@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from rig import Rig
 
 from adf_ea_ros.authority.fold import replay
 from adf_ea_ros.authority.model import Interaction, Mode
-
-from rig import Rig
 
 
 @pytest.fixture

@@ -89,20 +89,17 @@ def _in_flight(work: Work, operation: Operation) -> list[Refusal]:
             continue
         for effect in other.effects:
             if effect.condition.fact in operation.facts or _would_undo(effect.condition, operation):
-                refusals.append(
-                    refuse(
-                        "X6.fact_in_flight",
-                        f"{other.capability} may still change {effect.condition.subject}.{effect.condition.path}",
-                    )
-                )
+                fact = ".".join(effect.condition.fact)
+                refusals.append(refuse("X6.fact_in_flight", f"{other.capability} may still change {fact}"))
     return refusals
 
 
-def _open_keys(work: Work) -> set[str]:
-    """Keys of other attempts that are unresolved, or whose interaction could still change something."""
+def _open_keys(work: Work) -> list[str]:
+    """Keys of attempts that are unresolved, or whose interaction could still change something, in order."""
     state = work.state
+    unresolved = {owed.key for owed in state.execution.values()}
     lingering = {k for a, k in state.lingering.items() if state.attempts[a].could_take_effect(work.now)}
-    return {owed.key for owed in state.execution.values()} | lingering
+    return sorted(unresolved | lingering)
 
 
 def _would_undo(effect: Condition, operation: Operation) -> bool:

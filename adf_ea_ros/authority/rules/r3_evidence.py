@@ -35,12 +35,8 @@ def report(work: Work, request: Report) -> Outcome:
     if attempt is None:
         return denied(refuse("X5.unknown_attempt", f"there is no attempt {request.attempt!r}"))
     if request.interaction not in _NEXT.get(attempt.interaction, frozenset()):
-        return denied(
-            refuse(
-                "R3.invalid_interaction",
-                f"attempt {attempt.id} is {attempt.interaction.value}; {request.interaction.value} cannot follow",
-            )
-        )
+        step = f"{request.interaction.value} cannot follow {attempt.interaction.value}"
+        return denied(refuse("R3.invalid_interaction", f"attempt {attempt.id}: {step}"))
     work.emit(ev.Reported(attempt.id, request.interaction, work.now, request.detail))
     return granted(
         "R3",

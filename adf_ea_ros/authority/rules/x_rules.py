@@ -2,7 +2,7 @@
 
 X1  Restart: the generation rises; attempts in flight become doubtful; decisions of an older generation are
     void for dispatch.
-X2  Reconcile: the provider's answer by goal id settles the interaction of a doubtful attempt and nothing else:
+X2  Reconcile: the provider's answer by goal id settles the interaction of a doubtful attempt, nothing else:
     terminal -> that end; running -> accepted; never accepted -> not executed; cannot tell -> lost.
 X3  Revocation, expiry: an ineligible provider gets no dispatch from now on; its attempts in flight may be
     asked to stop, and stay unresolved until evidence says otherwise.
