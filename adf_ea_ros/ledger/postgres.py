@@ -174,10 +174,8 @@ class PostgresLedger(SqlLedger):
                 self._connection.execute(schema.POSTGRES[version].encode())
             if found == 0:
                 self._run("INSERT INTO meta VALUES ('ledger', ?)", (secrets.token_hex(16),))
-            self._run(
-                "INSERT INTO meta VALUES ('schema', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
-                (str(schema.VERSION),),
-            )
+            self._run("DELETE FROM meta WHERE key = 'schema'")
+            self._run("INSERT INTO meta VALUES ('schema', ?)", (str(schema.VERSION),))
 
     # ---- for SqlLedger
 
