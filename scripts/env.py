@@ -250,26 +250,41 @@ class Environment:
         say(f"repair wheels: {repaired} CMake files now name this machine's Python and numpy headers")
 
     # step 3
-    def build_inputs(self) -> str:
-        """What a build depends on: contents where they are compiled, names where files are only linked."""
-        compiled = [ROOT / "CMakeLists.txt", ROOT / "package.xml", ROOT / "executables.txt"]
-        compiled += [path for kind in ("msg", "srv", "action") for path in (ROOT / kind).glob(f"*.{kind}")]
+    def build_names(self) -> list[str]:
+        """Everything that a build puts into the install folder under its own name."""
+        interfaces = [path for kind in ("msg", "srv", "action") for path in (ROOT / kind).glob(f"*.{kind}")]
         linked = [
-            path.relative_to(ROOT)
-            for folder in ("config", "launch")
-            for path in sorted((ROOT / folder).rglob("*"))
-            if path.is_file() and "__pycache__" not in path.parts
+            path for folder in ("config", "launch") for path in (ROOT / folder).rglob("*") if path.is_file()
         ]
-        # The version in __init__.py is checked by CMakeLists.txt.
-        version = ROOT / "adf_ea_ros" / "__init__.py"
-        return digest(self.stamps.values.get("venv"), contents([*compiled, version]), *linked)
+        names = [
+            str(path.relative_to(ROOT)) for path in (*interfaces, *linked) if "__pycache__" not in path.parts
+        ]
+        lines = (ROOT / "executables.txt").read_text(encoding="utf-8").splitlines()
+        names += [line.split("=")[0].strip() for line in lines if "=" in line and not line.startswith("#")]
+        return sorted(names)
+
+    def build_inputs(self, names: list[str]) -> str:
+        """What a build depends on: contents where they are compiled or read, names where files are only linked."""
+        read = [ROOT / name for name in names if name.startswith(("msg/", "srv/", "action/"))]
+        # CMakeLists.txt checks the version in __init__.py.
+        read += [ROOT / name for name in ("CMakeLists.txt", "package.xml", "adf_ea_ros/__init__.py")]
+        executables = ROOT / "executables.txt"
+        return digest(self.stamps.values.get("venv"), contents([*read, executables]), *names)
 
     def build(self) -> None:
-        wanted = self.build_inputs()
+        names = self.build_names()
+        wanted = self.build_inputs(names)
         if self.stamps.current("build", wanted) and self.install.is_dir():
             return
+        # Neither CMake nor colcon takes back what an earlier build installed: start afresh when something went away.
+        gone = set(json.loads(self.stamps.values.get("names", "[]"))) - set(names)
+        if gone:
+            say(f"build: from scratch, since these are gone: {', '.join(sorted(gone))}")
+            for folder in (self.folder / "build", self.install):
+                shutil.rmtree(folder, ignore_errors=True)
+        self.stamps.store("names", json.dumps(names))
         check_compiler()
-        say("build: interfaces and executables (takes about two minutes the first time)")
+        say("build: interfaces and executables (takes about a minute the first time)")
         self.stamps.store("build", None)
         colcon = [str(self.venv / "bin" / "colcon")]
         env = self.variables(with_install=False)
@@ -295,7 +310,7 @@ class Environment:
                 "--no-warn-unused-cli",
             ],
             self.log / "build.log",
-            "read the first error above; after a change of compiler or Python: make distclean, then again",
+            "read the errors above; after a change of compiler or Python: make distclean, then again",
             env=env,
         )
         self.stamps.store("build", wanted)
