@@ -134,7 +134,8 @@ class _Library:
             return ""
         return (
             f"asks for {spec.count} samples of distinct identity, but names {len(sources)} source and no "
-            "producer: name a producer field in the route, or write distinct: false to tell samples apart by their time"
+            "producer: name a producer field in the route, or write distinct: false to tell samples "
+            "apart by their time"
         )
 
     def _find(self, ref: str) -> Route | None:

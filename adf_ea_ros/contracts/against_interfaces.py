@@ -1,0 +1,126 @@
+"""Providers against the interfaces they name: do the fields exist, and do they take and give such values.
+
+Only installed interfaces can be looked at. One that is not installed is no fault: the robot may have it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from adf_ea_ros.contracts.conditions import Value
+from adf_ea_ros.contracts.faults import Fault, Loc
+from adf_ea_ros.contracts.interfaces import Interface, InterfaceError, InterfaceField, find_interface, resolve
+from adf_ea_ros.contracts.loader import Document
+from adf_ea_ros.contracts.model import CapabilityContract, FieldOr, ProviderContract, Route, Tool
+
+Found = Iterator[tuple[Loc, str]]
+_SECTION = {"action": "goal", "service": "request", "topic": "message"}
+
+
+def check_interfaces(documents: Iterable[Document]) -> tuple[list[Fault], list[str]]:
+    """Faults, and a note for each type that is not installed here."""
+    documents = list(documents)
+    capabilities = {
+        d.contract.id: d.contract for d in documents if isinstance(d.contract, CapabilityContract)
+    }
+    faults: list[Fault] = []
+    notes: dict[str, None] = {}
+    for document in documents:
+        provider = document.contract
+        if not isinstance(provider, ProviderContract):
+            continue
+        found: list[tuple[Loc, str]] = []
+        if provider.tool is not None and (interface := _installed(provider.tool.type, notes)) is not None:
+            found += _tool(provider.tool, interface, capabilities.get(provider.tool.provides))
+        for name, route in provider.routes.items():
+            if (interface := _installed(route.type, notes)) is not None:
+                found += [(("routes", name, *loc), message) for loc, message in _route(route, interface)]
+        faults += [document.fault(loc, message) for loc, message in found]
+    return sorted(faults), list(notes)
+
+
+def _installed(type_name: str, notes: dict[str, None]) -> Interface | None:
+    try:
+        return find_interface(type_name)
+    except InterfaceError as error:
+        notes[str(error)] = None
+        return None
+
+
+def _tool(tool: Tool, interface: Interface, capability: CapabilityContract | None) -> Found:
+    section = _SECTION[tool.kind]
+    for path, name in tool.arguments.items():
+        parameter = capability.parameters.get(name) if capability is not None else None
+        for message in _field(interface, section, path, parameter.type if parameter is not None else ""):
+            yield ("tool", "arguments", path), message
+    for path in tool.yaw:
+        for message in _message_field(interface, section, path, "geometry_msgs/msg/Quaternion"):
+            yield ("tool", "yaw", path), message
+    for path, value in tool.constants.items():
+        for message in _field(interface, section, path, _kind(value)):
+            yield ("tool", "constants", path), message
+    if tool.promises.key_field:
+        for message in _field(interface, section, tool.promises.key_field, "string"):
+            yield ("tool", "promises", "key_field"), message
+
+
+def _route(route: Route, interface: Interface) -> Found:
+    for name, source in (("subject", route.subject), ("value", route.value)):
+        yield from _source(interface, source, (name,), whole=name == "value" and route.derive is not None)
+    if route.stamp:
+        for message in _message_field(interface, "message", route.stamp, "builtin_interfaces/msg/Time"):
+            yield ("stamp",), message
+    others = {("correlation", key): path for key, path in route.correlation.items()}
+    if route.producer:
+        others["producer",] = route.producer  # type: ignore[index]
+    for loc, path in others.items():
+        for message in _field(interface, "message", path, ""):
+            yield loc, message
+
+
+def _source(interface: Interface, source: FieldOr, at: Loc, *, whole: bool) -> Found:
+    """``whole``: the field may be a message or a list, because a number is derived from it."""
+    if not source.field:
+        return
+    try:
+        field = resolve(interface, "message", source.field)
+    except InterfaceError as error:
+        yield (*at, "field"), str(error)
+        return
+    if not whole and (message := _not_a_value(field)):
+        yield (*at, "field"), message
+
+
+def _field(interface: Interface, section: str, path: str, kind: str) -> Iterator[str]:
+    """What is wrong with a field that takes or gives a value of a kind; any kind where it is empty."""
+    try:
+        field = resolve(interface, section, path)
+    except InterfaceError as error:
+        yield str(error)
+        return
+    if message := _not_a_value(field):
+        yield message
+    elif kind and field.kind != kind and not (kind == "integer" and field.kind == "number"):
+        yield f"{path!r} of {interface.type} is {field.type}, which takes no {kind}"
+
+
+def _message_field(interface: Interface, section: str, path: str, wanted: str) -> Iterator[str]:
+    try:
+        field = resolve(interface, section, path)
+    except InterfaceError as error:
+        yield str(error)
+        return
+    if field.type != wanted or field.array:
+        yield f"{path!r} of {interface.type} is {field.type}{'[]' if field.array else ''}, not {wanted}"
+
+
+def _not_a_value(field: InterfaceField) -> str:
+    if field.array:
+        return f"{field.name!r} is a list of {field.type}: name one element, such as {field.name}[0]"
+    if not field.kind:
+        return f"{field.name!r} is a {field.type}, not a single value: name a field of it"
+    return ""
+
+
+def _kind(value: Value) -> str:
+    return {bool: "boolean", int: "integer", float: "number"}.get(type(value), "string")
