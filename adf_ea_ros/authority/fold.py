@@ -97,11 +97,14 @@ def _dispatched(state: State, event: ev.Dispatched) -> State:
 def _reported(state: State, event: ev.Reported) -> State:
     attempt = state.attempts[event.attempt]
     ended = event.interaction in ANSWERED or event.interaction in NOT_EXECUTED
-    settled = event.time if ended else attempt.settled
-    doubtful = attempt.doubtful and event.interaction is Interaction.LOST
-    state = _set_attempt(
-        state, replace(attempt, interaction=event.interaction, settled=settled, doubtful=doubtful)
+    changed = replace(
+        attempt,
+        interaction=event.interaction,
+        settled=event.time if ended else attempt.settled,
+        accepted=attempt.accepted or event.interaction is Interaction.ACCEPTED,
+        doubtful=attempt.doubtful and event.interaction is Interaction.LOST,
     )
+    state = _set_attempt(state, changed)
     if ended and attempt.id in state.lingering:
         return replace(state, lingering=state.lingering.delete(attempt.id))
     return state

@@ -200,6 +200,7 @@ class Attempt(msgspec.Struct, frozen=True):
     interaction: Interaction = Interaction.DISPATCHED
     settled: Ns = -1  # when the interaction ended, as far as we know
     findings: tuple[Finding, ...] = ()  # latest, one per requirement
+    accepted: bool = False  # the provider said once that it has it
     superseded: bool = False  # a retry has taken over its obligation
     cancel_requested: bool = False
     doubtful: bool = False  # was in flight when the authority or the capability restarted

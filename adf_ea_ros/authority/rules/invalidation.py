@@ -56,14 +56,18 @@ def _restore(work: Work, found: Finding) -> None:
     for name in work.state.by_fact.get(fact_name(holds.fact), ()):
         certificate = work.state.certificates[name]
         if holds.excludes(certificate.condition) and found.horizon >= certificate.granted:
-            revoke(work, certificate, f"{holds} was seen, which excludes it")
-            _topple(work, certificate.condition)
+            _exclude(work, certificate, holds)
     owed = work.state.owed.get(str(holds))
     if owed is None:
         return
     old = work.state.certificates[owed.certificate]
     if old.requirements == (found.requirement,) and work.state.pending(old.key) is None:
         certify(work, old.key, _effect_like(old), "", (found,), old.revision)
+
+
+def _exclude(work: Work, certificate: Certificate, holds: Condition) -> None:
+    revoke(work, certificate, f"{holds} was seen, which excludes it")
+    _topple(work, certificate.condition)
 
 
 def revoke(work: Work, certificate: Certificate, reason: str) -> None:
@@ -111,6 +115,10 @@ def certify(work: Work, key: str, effect: Effect, attempt: str, findings: Findin
             )
         )
     )
+    for name in work.state.by_fact.get(fact_name(effect.condition.fact), ()):
+        other = work.state.certificates[name]
+        if effect.kind is EffectKind.STATE and effect.condition.excludes(other.condition):
+            _exclude(work, other, effect.condition)
     if str(effect.condition) in work.state.owed:
         work.emit(ev.StateSettled(effect.condition, "verified again"))
     _end_temporary_needs(work)

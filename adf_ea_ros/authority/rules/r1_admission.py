@@ -21,12 +21,13 @@ from adf_ea_ros.authority.proposal import ancestors, effects_by_fact, topologica
 from adf_ea_ros.authority.reasons import Refusal, refuse
 from adf_ea_ros.authority.requests import Revise
 from adf_ea_ros.authority.rules.eligibility import eligible
-from adf_ea_ros.authority.rules.invalidation import still_needed
+from adf_ea_ros.authority.rules.invalidation import absorb, still_needed
 from adf_ea_ros.evidence.types import Verdict
 
 
 def revise(work: Work, request: Revise) -> Outcome:
     """Admit a proposal, or refuse it with every fault that it has."""
+    absorb(work, request.view)
     refusals = check(work, request)
     if refusals:
         return denied(*refusals)

@@ -76,11 +76,7 @@ def reconcile(work: Work, request: Reconcile) -> Outcome:
         Answer.NEVER_ACCEPTED: Interaction.NEVER_ACCEPTED,
         Answer.CANNOT_TELL: Interaction.LOST,
     }[request.answer]
-    if (
-        found is Interaction.NEVER_ACCEPTED
-        and attempt.interaction is not Interaction.DISPATCHED
-        and not attempt.doubtful
-    ):
+    if found is Interaction.NEVER_ACCEPTED and attempt.accepted:
         # It was accepted once: a server that denies that has forgotten, which proves nothing.
         found = Interaction.LOST
     work.emit(ev.Reported(attempt.id, found, work.now, request.detail))
