@@ -1,0 +1,136 @@
+"""Random schedules: requirements, contexts, samples and gaps from small ranges, so that rules meet often."""
+
+from __future__ import annotations
+
+import math
+
+from hypothesis import strategies as st
+
+from adf_ea_ros.contracts.conditions import Clause, Condition, Operator
+from adf_ea_ros.contracts.model import Grade, Role
+from adf_ea_ros.evidence.types import Context, Gap, Observation, Requirement
+
+ROUTES = ("probe/t", "camera/t", "heater/t")
+
+
+def mostly(good, *others, weight=6):
+    """``good`` in most draws, one of the others in some."""
+    return st.sampled_from([good] * weight + list(others))
+
+
+CLAUSES = st.sampled_from(
+    [
+        (Clause(Operator.GTE, 79.0), Clause(Operator.LTE, 81.0)),
+        (Clause(Operator.GTE, 79.0), Clause(Operator.LTE, 81.0)),
+        (Clause(Operator.GT, 79),),
+        (Clause(Operator.LT, 81.0),),
+        (Clause(Operator.EQ, 80.0),),
+        (Clause(Operator.EQ, True),),
+        (Clause(Operator.EQ, "open"),),
+        (Clause(Operator.EQ, True), Clause(Operator.LT, 3.0)),  # nothing can be judged by both
+    ]
+)
+VALUES = st.sampled_from(
+    [80.0, 80.0, 80.0, 79.0, 81.0, 20.0, 20.0, 90.5, 80, 1, True, True, False, "open", "shut"]
+    + [math.nan, math.inf, -math.inf]
+)
+TIMES = st.integers(0, 12)
+FIELDS = st.sampled_from(
+    [(), (("m", 1),), (("m", 1),), (("m", 2),), (("m", True),), (("m", 1), ("n", "a")), (("m", "1"),)]
+)
+
+
+def _sample(parts):
+    name, (route, other), source, subject, path, value, stamp, delay, producer, grade, fields, relative = (
+        parts
+    )
+    return Observation(
+        id=name,
+        route=other or route,
+        source=source or (other or route).split("/")[0],
+        subject=subject,
+        path=path,
+        value=value,
+        stamp=stamp,
+        received=stamp + delay,
+        producer=producer,
+        grade=grade,
+        fields=fields,
+        relative=relative,
+    )
+
+
+def _samples(values):
+    """Up to eight samples. Ids are mostly distinct: those drawn as numbers are made so afterwards."""
+    parts = st.tuples(
+        mostly("", "o0", "o1", weight=12),
+        st.tuples(st.sampled_from(ROUTES), mostly("", *ROUTES, weight=12)),
+        mostly("", "heater", "camera", "nobody", weight=16),
+        mostly("s1", "s2", weight=12),
+        mostly("t", "u", weight=12),
+        st.one_of(values, values, values, VALUES),
+        TIMES,
+        mostly(0, 1, 2, -1, 9, weight=12),
+        st.sampled_from(["", "", "p1", "p2", "p3"]),
+        mostly(Grade.NORMAL, Grade.HIGH, Grade.LOW, weight=4),
+        FIELDS,
+        mostly(False, True, weight=16),
+    )
+    return st.lists(parts, max_size=8)
+
+
+REQUIREMENTS = st.builds(
+    Requirement,
+    id=st.just("r"),
+    condition=CLAUSES.map(lambda clauses: Condition("s1", "t", clauses)),
+    role=st.sampled_from(list(Role)),
+    routes=st.lists(st.sampled_from(ROUTES), unique=True, min_size=1).map(tuple),
+    max_age=mostly(10, 3, 6, 20, 0, weight=8),
+    count=st.sampled_from([1, 1, 2, 2, 3]),
+    distinct=st.booleans(),
+    spacing_least=mostly(0, 1, 2, weight=3),
+    spacing_greatest=mostly(0, 1, 2, 3, weight=3),
+    grade=mostly(Grade.LOW, Grade.NORMAL, Grade.HIGH, weight=8),
+    match=mostly((), (("m", 1),), weight=8),
+)
+CONTEXTS = st.builds(
+    Context,
+    executor=mostly("gripper", "", "heater", "camera", weight=8),
+    after=mostly(-1, 2, 6, 13, weight=8),
+    match=mostly((), (("m", 1),), (("n", "a"),), (("m", 2),), weight=16),
+    aliases=mostly((), ("camera",), ("heater",), weight=16),
+    skew=mostly(0, 1, weight=8),
+    settled=mostly(-1, 5, 9, 11),
+    baseline=st.sampled_from([(), (("s1", "t", 0.0),), (("s1", "t", 60.0),), (("s1", "t", True),)]),
+)
+GAPS = st.lists(
+    st.builds(
+        lambda route, start, length, unknown: Gap(route, start, start + length, "lost", unknown),
+        st.sampled_from(ROUTES),
+        TIMES,
+        st.integers(0, 4),
+        st.booleans(),
+    ),
+    max_size=2,
+)
+SAMPLES = {
+    truth: _samples(st.sampled_from([truth, truth, truth, 80.0, 20.0, False]))
+    for truth in (79.0, True, "open")
+}
+SAMPLES |= {79: SAMPLES[79.0]}
+
+
+@st.composite
+def schedules(draw):
+    """(requirement, context, samples, gaps, now)."""
+    requirement = draw(REQUIREMENTS)
+    truth = requirement.condition.clauses[0].bound
+    usual = SAMPLES[truth if isinstance(truth, (bool, str)) else 79.0]
+    samples = []
+    for index, (name, (route, other), *rest) in enumerate(draw(usual)):
+        on_route = route if route in requirement.routes else requirement.routes[0]
+        samples.append(_sample((name or f"o{index}", (on_route, other), *rest)))
+    return requirement, draw(CONTEXTS), samples, draw(mostly_no_gaps), draw(mostly(12, 9, 5, weight=3))
+
+
+mostly_no_gaps = st.one_of(st.just([]), st.just([]), GAPS)
