@@ -28,6 +28,7 @@ from adf_ea_ros.contracts.model import (
     Task,
     placeholders,
 )
+from adf_ea_ros.contracts.review import review_faults
 from adf_ea_ros.contracts.units import format_duration, mismatch, unit_fault
 
 Found = Iterator[tuple[Loc, str]]
@@ -50,6 +51,7 @@ _TYPE_WORD = {"action": "action", "service": "srv", "topic": "msg"}
 def check_alone(contract: AnyContract) -> Found:
     """Everything that is wrong with one contract by itself."""
     yield from _common(contract)
+    yield from review_faults(contract)
     if isinstance(contract, CapabilityContract):
         yield from _capability(contract)
     elif isinstance(contract, ProviderContract):

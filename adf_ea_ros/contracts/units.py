@@ -116,6 +116,11 @@ def format_duration(span: Ns) -> str:
     return f"{span} ns"
 
 
+def nearest_unit(spelling: str) -> str:
+    """The known unit that a spelling of another world means for certain, or nothing."""
+    return spelling if spelling in UNITS else _ALIASES.get(spelling.rsplit(":", 1)[-1].lower(), "")
+
+
 def unit_fault(unit: str) -> str:
     """What is wrong with the unit of a value, or nothing."""
     if not unit or unit in UNITS or (unit.startswith("x-") and len(unit) > 2):

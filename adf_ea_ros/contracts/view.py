@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from adf_ea_ros.contracts.catalog import Catalog
+from adf_ea_ros.contracts.checks import PERMITTED
 from adf_ea_ros.contracts.conditions import Ns, Value
 from adf_ea_ros.contracts.model import (
     Argument,
@@ -26,7 +27,7 @@ from adf_ea_ros.contracts.model import (
 )
 from adf_ea_ros.contracts.units import format_duration
 
-_SIGNS = {"EQ": "is", "LT": "<", "LTE": "<=", "GT": ">", "GTE": ">="}
+_SIGNS = {"EQ": "is", "GT": ">", "GTE": ">=", "LT": "<", "LTE": "<="}
 
 
 class ParameterView(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -140,7 +141,8 @@ def _fact(name: str, kind: str, c: ConditionTemplate, subject: str, evidence: li
 
 def statement(condition: ConditionTemplate, subject: str) -> str:
     """A condition in one line: ``{sample}: temperature >= target - 1 and <= target + 1 degC``."""
-    bounds = " and ".join(f"{_SIGNS[op.value]} {_bound(bound)}" for op, bound in condition.bounds())
+    in_order = sorted(condition.bounds(), key=lambda clause: list(_SIGNS).index(clause[0].value))
+    bounds = " and ".join(f"{_SIGNS[op.value]} {_bound(bound)}" for op, bound in in_order)
     return f"{subject}: {condition.path} {bounds}" + (f" {condition.unit}" if condition.unit else "")
 
 
@@ -160,9 +162,7 @@ def _proof(spec: EvidenceSpec) -> str:
 
 
 def _recovery(rules: Interruption) -> dict[str, tuple[str, ...]]:
-    causes = ("effect_absent", "evidence_insufficient", "evidence_conflicting", "outcome_unknown")
-    causes += ("provider_unavailable", "state_lost")
-    return {cause: tuple(d.value for d in getattr(rules, cause)) for cause in causes}
+    return {cause: tuple(d.value for d in getattr(rules, cause)) for cause in PERMITTED}
 
 
 def _obligations(catalog: Catalog, task: Task) -> list[ObligationView]:
