@@ -1,7 +1,8 @@
 """A ROS domain of one's own: two runs on one machine must not hear each other.
 
-A lease is a TCP port that stays bound on the loopback interface, one port per domain: the kernel hands it to one
-process only, across users, and takes it back however that process ends. Needs neither ROS nor any other package.
+A lease is a TCP port that stays bound on the loopback interface, one port per domain: the kernel hands it
+to one process only, across users, and takes it back however that process ends. Needs neither ROS nor any
+other package.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ import socket
 from collections.abc import Iterable, Mapping
 from types import TracebackType
 
+from typing_extensions import Self
+
 DOMAINS = range(1, 102)
 """The domains whose ports lie below Linux's ephemeral ports; 0 is left to those who never chose one."""
 
@@ -20,7 +23,7 @@ _DDS_PORT, _DDS_PORTS_PER_DOMAIN = 7400, 250
 _DDS_PARTICIPANTS = 32  # as many as rmw_fastrtps looks for on one machine
 
 
-class NoDomainLeft(RuntimeError):  # noqa: N818 - says what happened
+class NoDomainLeft(RuntimeError):
     """Every domain is taken."""
 
 
@@ -46,7 +49,7 @@ class DomainLease:
         raise NoDomainLeft("no free ROS domain: set ROS_DOMAIN_ID yourself, or end other runs")
 
     def environment(self, base: Mapping[str, str] | None = None) -> dict[str, str]:
-        """``base`` (default: this process's environment), set up for processes that live in this domain only."""
+        """``base`` (default: this process's own), for processes that live in this domain only."""
         environment = dict(os.environ if base is None else base)
         # The old variable would overrule the new one, and static peers would reach out of this machine.
         for name in ("ROS_LOCALHOST_ONLY", "ROS_STATIC_PEERS"):
@@ -59,7 +62,7 @@ class DomainLease:
         """Give the domain back. The processes in it must have ended."""
         self._held.close()
 
-    def __enter__(self) -> DomainLease:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -82,9 +85,9 @@ def _bind(kind: int, port: int, host: str = "127.0.0.1") -> socket.socket | None
 
 
 def _is_used(domain: int) -> bool:
-    """Whether DDS participants are in this domain: they hold the ports of discovery that the RTPS standard assigns.
+    """Whether DDS participants are in this domain: they hold the discovery ports that RTPS assigns to it.
 
-    The multicast port where discovery uses it, and one port per participant; they may be shared, but not with us.
+    The multicast port, where discovery uses it, and one port per participant. We are not let in beside them.
     """
     first = _DDS_PORT + _DDS_PORTS_PER_DOMAIN * domain
     for port in (first, *range(first + 10, first + 10 + 2 * _DDS_PARTICIPANTS, 2)):

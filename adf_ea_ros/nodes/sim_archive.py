@@ -9,7 +9,7 @@ from std_msgs.msg import Header
 
 from adf_ea_ros.msg import Record
 from adf_ea_ros.nodes.sim_clock import ClockNode
-from adf_ea_ros.nodes.support import LATCHED, guard, to_msg
+from adf_ea_ros.nodes.support import guard, latched, to_msg
 from adf_ea_ros.sim.faults import SECOND
 from adf_ea_ros.sim.recorder import Archive
 
@@ -22,7 +22,7 @@ class ArchiveNode(Node):
         self._world, self._archive = clock.world, archive
         self._told: dict[str, str] = {}
         clock.drive(self)
-        self._records = self.create_publisher(Record, "~/records", LATCHED)
+        self._records = self.create_publisher(Record, "~/records", latched(len(clock.world.samples)))
         clock.on_step(guard(self, "step", self._publish))
 
     def _publish(self) -> None:

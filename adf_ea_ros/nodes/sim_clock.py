@@ -20,8 +20,8 @@ _MILLISECOND = 1_000_000
 class ClockNode(Node):
     """Moves ``world`` by one step at a time; the factor is a ceiling, not a promise.
 
-    On a busy machine logical time runs slower instead of jumping: no step is ever left out or made longer, so the
-    cadence of the readbacks is exact in logical time under any load.
+    On a busy machine logical time runs slower instead of jumping: no step is ever left out or made longer,
+    so the cadence of the readbacks is exact in logical time under any load.
     """
 
     def __init__(self, name: str, world: World, **options: Any) -> None:
@@ -40,10 +40,15 @@ class ClockNode(Node):
         # Drives the clocks of the other nodes of this process directly: no second subscription, no delay.
         self._source = TimeSource()
         self._source.ros_time_is_active = True
+        self._source.clock_callback(
+            ClockMsg(clock=to_msg(world.now))
+        )  # a goal may come before the first step
         self.drive(self)
         self._publisher = self.create_publisher(ClockMsg, "/clock", CLOCK)
         real = Clock(clock_type=ClockType.STEADY_TIME)
-        self._timer = self.create_timer(step / 1000 / factor, guard(self, "clock step", self._advance), clock=real)
+        self._timer = self.create_timer(
+            step / 1000 / factor, guard(self, "clock step", self._advance), clock=real
+        )
 
     def drive(self, node: Node) -> None:
         """Let the ROS time of ``node``, which lives in this process, be this clock."""

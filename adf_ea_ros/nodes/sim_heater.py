@@ -24,8 +24,8 @@ _FOR_EVER = -1
 class AnswerLosingServer(ActionServer):
     """An action server whose answers to result requests can get lost, goal by goal.
 
-    The goal itself runs and ends as ever, and the status topic says so: only the answer never leaves, as if the link
-    had failed at that moment.
+    The goal itself runs and ends as ever, and the status topic says so: only the answer never leaves, as if
+    the link had failed at that moment.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -53,7 +53,9 @@ class HeaterNode(Node):
         self._rig_clock = clock
         clock.drive(self)
         declare(self, "fault", "none", _described(HeaterFaultKind), fixed=False)
-        declare(self, "fault_uses", 0, "how many goals meet the fault, from the first on; 0: all", fixed=False)
+        declare(
+            self, "fault_uses", 0, "how many goals meet the fault, from the first on; 0: all", fixed=False
+        )
         declare(self, "fault_delay", 10.0, "delayed_effect: logical s until the heating", fixed=False)
         declare(self, "fault_answers", 0, "lost_result: unanswered result requests; 0: all", fixed=False)
         ramp = declare(self, "ramp", 20.0, "degC per logical second")
@@ -62,7 +64,9 @@ class HeaterNode(Node):
             self, "result_timeout", 3600, "logical seconds for which an ended goal is remembered"
         )
         try:
-            self.heater = Heater(name, clock.world, ramp=ramp, hold=round(hold * SECOND), fault=self._fault({}))
+            self.heater = Heater(
+                name, clock.world, ramp=ramp, hold=round(hold * SECOND), fault=self._fault({})
+            )
         except ValueError as fault:  # FaultError too
             raise StartFault(f"{self.get_fully_qualified_name()}: {fault}") from None
         self._server: AnswerLosingServer | None = None
@@ -95,7 +99,9 @@ class HeaterNode(Node):
                 callback_group=ReentrantCallbackGroup(),
                 goal_callback=guard(self, "goal request", self._on_goal, lambda _: GoalResponse.REJECT),
                 handle_accepted_callback=guard(self, "start of a goal", self._on_accepted),
-                cancel_callback=guard(self, "cancel request", self._on_cancel, lambda _: CancelResponse.REJECT),
+                cancel_callback=guard(
+                    self, "cancel request", self._on_cancel, lambda _: CancelResponse.REJECT
+                ),
                 result_timeout=self._timeout,
             )
         elif not self.heater.offered and self._server is not None:

@@ -1,4 +1,4 @@
-"""The simulated temperature probe as a node of its own: the topic ``~/temperature`` and the action ``~/measure``."""
+"""The simulated temperature probe, a node of its own: topic ``~/temperature``, action ``~/measure``."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ class ProbeNode(Node):
         clock.drive(self)
         kinds = ", ".join(kind.value for kind in ProbeFaultKind)
         declare(self, "fault", "none", f"one of {kinds}", fixed=False)
-        declare(self, "fault_samples", 0, "samples that meet the fault after each heating; 0: all", fixed=False)
+        declare(
+            self, "fault_samples", 0, "samples that meet the fault after each heating; 0: all", fixed=False
+        )
         declare(self, "fault_age", 60.0, "stale: how many seconds too old the stamps are", fixed=False)
         self._noise = declare(self, "noise", 0.05, "degC, uniform, both ways")
         seed = declare(self, "seed", 1, "of the noise")
@@ -82,7 +84,9 @@ class ProbeNode(Node):
         for reading in self.probe.drain():
             header = Header(stamp=to_msg(reading.stamp), frame_id=reading.sample)
             variance = self._noise**2 / 3  # of a uniform distribution
-            self._temperature.publish(Temperature(header=header, temperature=reading.value, variance=variance))
+            self._temperature.publish(
+                Temperature(header=header, temperature=reading.value, variance=variance)
+            )
 
     def _on_goal(self, goal: Any) -> GoalResponse:
         known = goal.sample in self._rig_clock.world.samples

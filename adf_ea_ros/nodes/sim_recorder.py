@@ -26,7 +26,9 @@ class RecorderNode(Node):
         clock.drive(self)
         kinds = ", ".join(kind.value for kind in RecorderFaultKind)
         declare(self, "fault", "none", f"one of {kinds}", fixed=False)
-        declare(self, "fault_uses", 0, "how many requests meet the fault, from the first on; 0: all", fixed=False)
+        declare(
+            self, "fault_uses", 0, "how many requests meet the fault, from the first on; 0: all", fixed=False
+        )
         try:
             self.recorder = Recorder(name, clock.world, archive, fault=self._fault({}))
         except FaultError as fault:

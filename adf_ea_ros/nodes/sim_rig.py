@@ -1,8 +1,9 @@
-"""The simulated heating rig in one process: every device is a node of its own, all share one world and one clock.
+"""The simulated heating rig in one process: every device is a node, all share one world and one clock.
 
-``/rig/clock`` ``/rig/heater_a`` ``/rig/heater_b`` ``/rig/probe`` ``/rig/recorder_a`` ``/rig/recorder_b`` ``/rig/archive``
-and ``/rig/rig``, which counts. Parameters of a device carry its name: ``--ros-args -p heater_a.fault:=no_effect``; while
-the rig runs they are set on the device itself: ``ros2 param set /rig/heater_a fault none``.
+``/rig/clock /rig/heater_a /rig/heater_b /rig/probe /rig/recorder_a /rig/recorder_b /rig/archive``, and
+``/rig/rig``, which counts. At the start a device's parameters carry its name:
+``--ros-args -p heater_a.fault:=no_effect``. While the rig runs they are set on the device itself:
+``ros2 param set /rig/heater_a fault none``.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from adf_ea_ros.nodes.sim_clock import ClockNode
 from adf_ea_ros.nodes.sim_heater import HeaterNode
 from adf_ea_ros.nodes.sim_probe import ProbeNode
 from adf_ea_ros.nodes.sim_recorder import RecorderNode
-from adf_ea_ros.nodes.support import LATCHED, StartFault, declare, guard, overrides, run, to_msg
+from adf_ea_ros.nodes.support import StartFault, declare, guard, latched, overrides, run, to_msg
 from adf_ea_ros.sim.faults import SECOND
 from adf_ea_ros.sim.recorder import Archive
 from adf_ea_ros.sim.report import Report, report
@@ -42,7 +43,9 @@ class RigNode(Node):
         samples = declare(self, "samples", ["sample_1", "sample_2"], "the samples on the rig")
         start = declare(self, "start", 100.0, "logical seconds at which the clock starts")
         ambient = declare(self, "ambient", 22.0, "degC")
-        cooling = declare(self, "cooling", 600.0, "time constant of an unheated sample's cooling, in logical seconds")
+        cooling = declare(
+            self, "cooling", 600.0, "time constant of an unheated sample's cooling, in logical seconds"
+        )
         path = declare(self, "report", "", "file for the counts as JSON, kept up to date; empty: none")
         try:
             self.world = World(samples, start=round(start) * SECOND, ambient=ambient, cooling=cooling)
@@ -51,7 +54,7 @@ class RigNode(Node):
         self._path = Path(path) if path else None
         if self._path is not None and not self._path.parent.is_dir():
             raise StartFault(f"{self.get_fully_qualified_name()}: report: no folder {self._path.parent}")
-        self._heatings = self.create_publisher(Heatings, "heatings", LATCHED)
+        self._heatings = self.create_publisher(Heatings, "heatings", latched(1))
         self._heaters: list[HeaterNode] = []
         self._told: Report | None = None
 

@@ -1,7 +1,7 @@
 """Small helpers that every node needs: a clean main, guarded callbacks, parameters, QoS and time.
 
-rclpy ends its spin when a callback raises, and leaves a service client waiting for ever; a coroutine that is awaited
-nowhere fails in silence. ``guard`` turns both into a logged answer.
+rclpy ends its spin when a callback raises, and leaves a service client waiting for ever; a coroutine that
+nobody awaits fails in silence. ``guard`` turns both into a logged answer.
 """
 
 from __future__ import annotations
@@ -9,7 +9,9 @@ from __future__ import annotations
 import functools
 import inspect
 import signal
+import socket
 import sys
+import threading
 import traceback
 from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import Any, TypeVar
@@ -21,14 +23,22 @@ from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
+from typing_extensions import Self
 
 from adf_ea_ros.contracts.conditions import Ns
 
-LATCHED = QoSProfile(
-    depth=50, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
-)
-"""For what a late subscriber must know: decisions, episodes, records."""
+
+def latched(depth: int) -> QoSProfile:
+    """Reliable, and the last ``depth`` messages of a publisher reach whoever subscribes later."""
+    return QoSProfile(
+        depth=depth, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
+    )
+
+
+LATCHED = latched(50)
+"""For what a late subscriber must know: decisions, episodes."""
 
 READBACK = QoSProfile(depth=100, reliability=ReliabilityPolicy.RELIABLE)
 """For readbacks that are published while somebody listens."""
@@ -42,7 +52,7 @@ _NANO = 1_000_000_000
 _T = TypeVar("_T", bool, int, float, str, list[str])
 
 
-class StartFault(Exception):  # noqa: N818 - not a bug of the program: what it was given
+class StartFault(Exception):
     """The node cannot start as it was configured; the text says what to change."""
 
 
@@ -60,27 +70,29 @@ def declare(node: Node, name: str, default: _T, description: str, *, fixed: bool
     """Declare a parameter and give its value; ``fixed`` ones cannot change after the start.
 
     Raises:
-        StartFault: the value given at the start has another type than the default. A whole number will do where
-            a float is wanted.
+        StartFault: the value given at the start has another type than the default. (A whole number will do
+            where a float is wanted.)
     """
     descriptor = ParameterDescriptor(description=description, read_only=fixed, dynamic_typing=True)
     if node.has_parameter(name):  # declared from what was given at the start
         node.set_descriptor(name, descriptor)
-        value = node.get_parameter(name).value
+        value: Any = node.get_parameter(name).value
     else:
         value = node.declare_parameter(name, default, descriptor).value
-    if isinstance(default, float) and type(value) is int:
-        return float(value)  # type: ignore[return-value]
+    if type(default) is float and type(value) is int:
+        value = float(value)
     if type(value) is not type(default):
         wanted = type(default).__name__
-        raise StartFault(f"{node.get_fully_qualified_name()}: parameter {name} is {value!r}, wanted: {wanted}")
-    return value  # type: ignore[no-any-return]
+        raise StartFault(
+            f"{node.get_fully_qualified_name()}: parameter {name} is {value!r}, wanted: {wanted}"
+        )
+    return value
 
 
 def guard(
     node: Node, what: str, callback: Callable[..., Any], failed: Callable[..., Any] = lambda *_: None
 ) -> Callable[..., Any]:
-    """``callback``, but an exception is logged and ``failed``, called with the same arguments, gives the answer.
+    """``callback``, but an exception is logged, and ``failed``, called with the same arguments, answers.
 
     Args:
         what: names the callback in the log.
@@ -137,40 +149,81 @@ class Ticker:
         reached.set_result(None)
 
 
+class _Stop:
+    """Turns SIGINT and SIGTERM into the end of a spin loop, between two callbacks; a context manager.
+
+    rclpy's own handlers shut the context down at once, in the middle of whatever callback is running, and
+    every publisher and wait set that is used after that raises. Here the nodes stay whole until they are
+    closed. A second signal of the same kind ends the process on the spot.
+    """
+
+    def __init__(self) -> None:
+        self.requested = False
+        self.wake: Callable[[], object] = lambda: None  # makes the loop look again; called by another thread
+        self._reader, self._writer = socket.socketpair()
+        self._writer.setblocking(False)
+
+    def __enter__(self) -> Self:
+        # The spin loop waits inside C code, where Python's handlers do not run; the wake-up descriptor does.
+        threading.Thread(target=self._watch, daemon=True).start()
+        signal.set_wakeup_fd(self._writer.fileno(), warn_on_full_buffer=False)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda number, _: signal.signal(number, signal.SIG_DFL))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        signal.set_wakeup_fd(-1)
+        self._writer.close()
+
+    def _watch(self) -> None:
+        while self._reader.recv(1):
+            self.requested = True
+            self.wake()
+
+
 def run(make: Callable[[], Iterable[Node]], args: Sequence[str] | None = None) -> int:
     """The main of a process: init, make the nodes, spin until SIGINT or SIGTERM, close; gives the exit code.
 
-    Each node may have a method ``close()``: it is called before the nodes are destroyed, in reverse order. After a
-    signal the ROS context is down by then, so it can write files and close ledgers, but not publish. Faults of the
-    configuration (``StartFault``) are printed without a traceback.
+    Each node may have a method ``close()``: it is called in reverse order, while all nodes can still publish.
+    Faults of the configuration (``StartFault``) are printed without a traceback.
     """
-    # rclpy turns both signals into the end of spin; before init and after shutdown they end the process quietly.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    nodes: list[Node] = []
-    executor = None
-    try:
+    with _Stop() as stop:
         try:
-            rclpy.init(args=list(args) if args is not None else None)
+            rclpy.init(
+                args=None if args is None else list(args), signal_handler_options=SignalHandlerOptions.NO
+            )
         except RuntimeError as error:  # arguments that rcl cannot parse
-            raise StartFault(str(error)) from None
+            print(error, file=sys.stderr)
+            return EXIT_USAGE
         executor = SingleThreadedExecutor()
-        for node in make():
-            nodes.append(node)
-            executor.add_node(node)
-        executor.spin()
-    except (KeyboardInterrupt, ExternalShutdownException):
-        return EXIT_OK
-    except StartFault as fault:
-        print(fault, file=sys.stderr)
-        return EXIT_USAGE
-    finally:
-        for node in reversed(nodes):
-            close = getattr(node, "close", None)
-            if close is not None:
-                guard(node, "closing", close)()
-        if executor is not None:
+        stop.wake = executor.wake
+        nodes: list[Node] = []
+        try:
+            for node in make():
+                nodes.append(node)
+                executor.add_node(node)
+            while not stop.requested:
+                executor.spin_once()
+        except ExternalShutdownException:
+            return EXIT_OK
+        except StartFault as fault:
+            print(fault, file=sys.stderr)
+            return EXIT_USAGE
+        finally:
+            for node in reversed(nodes):
+                _close(getattr(node, "close", None))
+            stop.wake = lambda: None
             executor.shutdown(timeout_sec=2.0)
-        for node in reversed(nodes):
-            node.destroy_node()
-        rclpy.try_shutdown()
+            for node in reversed(nodes):
+                node.destroy_node()
+            rclpy.try_shutdown()
     return EXIT_OK
+
+
+def _close(close: Callable[[], object] | None) -> None:
+    """Close, and let a failure keep nobody else from closing."""
+    try:
+        if close is not None:
+            close()
+    except Exception:  # noqa: BLE001
+        traceback.print_exc()

@@ -1,5 +1,5 @@
-"""Simulated devices on an injected clock: the heating rig of the demo (section A of the ADF-EA paper), without ROS.
+"""Simulated devices on an injected clock: the demo's heating rig (appendix A of the paper), without ROS.
 
-Nothing in here sleeps, reads a clock or draws unseeded random numbers: a ``World`` is advanced step by step, and
-the devices act when their logical time has come. Faults come from here, never from a flag in the authority.
+Nothing in here sleeps, reads a clock or draws unseeded random numbers: a ``World`` is advanced step by step,
+and the devices act when their logical time has come. Faults come from here, never from a flag elsewhere.
 """

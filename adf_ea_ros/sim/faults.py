@@ -1,7 +1,7 @@
 """What can go wrong with the devices of the rig: small checked values, made from plain parameters.
 
-Table 28 of the paper exercises four of these (no effect, missing samples, recorder gone, and the normal run); the
-others are the ways in which an acknowledgement and the world can come apart.
+Table 28 of the paper exercises a heater without effect, missing samples and a recorder that is gone; the
+others are further ways in which an acknowledgement and the world can come apart.
 """
 
 from __future__ import annotations

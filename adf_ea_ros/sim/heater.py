@@ -122,7 +122,7 @@ class Heater:
             self._apply(heating)
 
     def cancel(self, heating: Heating) -> bool:
-        """Stop a running goal. An effect that is already queued in the device still comes; a stuck goal stays."""
+        """Stop a running goal. An effect already queued in the device still comes; a stuck goal stays."""
         if heating.phase is not Phase.RUNNING or heating.fault is HeaterFaultKind.STUCK:
             return False
         self._world.samples[heating.sample].release(self.name)

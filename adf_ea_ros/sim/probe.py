@@ -1,4 +1,4 @@
-"""A temperature probe: reads every sample once a second, at whole logical seconds, and measures on request."""
+"""A temperature probe: reads every sample at whole logical seconds, and measures on request."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from adf_ea_ros.contracts.conditions import Ns
 from adf_ea_ros.sim.faults import SECOND
 
 
-class Refused(Exception):  # noqa: N818 - a refusal is an answer, not an error
+class Refused(Exception):
     """The device does not take this request; the text says why."""
 
 
@@ -54,7 +54,8 @@ class Sample:
         """Let ``span`` pass, ending at ``now``."""
         seconds = span / SECOND
         if not self._driver:
-            self.temperature = self._ambient + (self.temperature - self._ambient) * math.exp(-seconds / self._cooling)
+            excess = self.temperature - self._ambient
+            self.temperature = self._ambient + excess * math.exp(-seconds / self._cooling)
             return
         missing = self._target - self.temperature
         reach = self._ramp * seconds
@@ -70,7 +71,12 @@ class World:
     """All samples and devices, and the only clock they know."""
 
     def __init__(
-        self, samples: Iterable[str], *, start: Ns = 100 * SECOND, ambient: float = 22.0, cooling: float = 600.0
+        self,
+        samples: Iterable[str],
+        *,
+        start: Ns = 100 * SECOND,
+        ambient: float = 22.0,
+        cooling: float = 600.0,
     ) -> None:
         """Args: ambient in degC, cooling as a time constant in seconds.
 

@@ -1,4 +1,4 @@
-"""pytest fixtures for tests with real nodes: ``from adf_ea_ros.testing.fixtures import *`` in a conftest.py."""
+"""pytest fixtures for tests with real nodes: import the ones you need in a conftest.py."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def domain() -> Iterator[DomainLease]:
 
 @pytest.fixture
 def node_process(domain: DomainLease) -> Iterator[StartModule]:
-    """Starts ``python -m MODULE ARGUMENTS...`` in the domain of this test; everything started ends with the test."""
+    """Starts ``python -m MODULE ARGUMENTS...`` in the domain of this test; all of it ends with the test."""
     started: list[NodeProcess] = []
 
     def start(module: str, *arguments: str) -> NodeProcess:

@@ -11,6 +11,8 @@ import threading
 from collections.abc import Mapping, Sequence
 from types import TracebackType
 
+from typing_extensions import Self
+
 from adf_ea_ros.testing.waiting import TimedOut, wait_until
 
 
@@ -99,7 +101,7 @@ class NodeProcess:
         self._reader.join(timeout)
         return code
 
-    def __enter__(self) -> NodeProcess:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

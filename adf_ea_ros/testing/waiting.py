@@ -9,12 +9,15 @@ from typing import TypeVar
 _T = TypeVar("_T")
 
 
-class TimedOut(AssertionError):  # noqa: N818 - an assertion that failed with time
+class TimedOut(AssertionError):
     """The condition did not come true in time."""
 
 
 def wait_until(
-    condition: Callable[[], _T], timeout: float = 20.0, spin: Callable[[], object] | None = None, what: str = ""
+    condition: Callable[[], _T],
+    timeout: float = 20.0,
+    spin: Callable[[], object] | None = None,
+    what: str = "",
 ) -> _T:
     """Call ``condition`` until it gives something true, and give that.
 

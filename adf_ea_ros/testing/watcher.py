@@ -1,4 +1,4 @@
-"""The test's own node: it lives in a context and a domain of its own, and spins only while something is awaited."""
+"""The test's own node: in a context and a domain of its own, it spins only while something is awaited."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import rclpy
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
+from typing_extensions import Self
 
 from adf_ea_ros.nodes.isolation import DomainLease
 from adf_ea_ros.testing.waiting import wait_until
@@ -64,7 +65,7 @@ class Watcher:
         self.node.destroy_node()
         self.context.try_shutdown()
 
-    def __enter__(self) -> Watcher:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
