@@ -264,7 +264,7 @@ class Environment:
         return sorted(names)
 
     def build_inputs(self, names: list[str]) -> str:
-        """What a build depends on: contents where they are compiled or read, names where files are only linked."""
+        """What a build depends on: contents where they are compiled or read, else names alone."""
         read = [ROOT / name for name in names if name.startswith(("msg/", "srv/", "action/"))]
         # CMakeLists.txt checks the version in __init__.py.
         read += [ROOT / name for name in ("CMakeLists.txt", "package.xml", "adf_ea_ros/__init__.py")]
@@ -276,7 +276,7 @@ class Environment:
         wanted = self.build_inputs(names)
         if self.stamps.current("build", wanted) and self.install.is_dir():
             return
-        # Neither CMake nor colcon takes back what an earlier build installed: start afresh when something went away.
+        # Neither CMake nor colcon takes back what an earlier build installed: start afresh when something went.
         gone = set(json.loads(self.stamps.values.get("names", "[]"))) - set(names)
         if gone:
             say(f"build: from scratch, since these are gone: {', '.join(sorted(gone))}")
@@ -287,7 +287,8 @@ class Environment:
         say("build: interfaces and executables (takes about a minute the first time)")
         self.stamps.store("build", None)
         colcon = [str(self.venv / "bin" / "colcon")]
-        env = self.variables(with_install=False)
+        # colcon would also cap the load, and so build on one core whenever the machine has other work.
+        env = {**self.variables(with_install=False), "MAKEFLAGS": f"-j{os.cpu_count() or 1}"}
         if self.sourced:
             if shutil.which("colcon") is None:
                 raise StepFailed("build", "no `colcon`", "apt install python3-colcon-common-extensions")

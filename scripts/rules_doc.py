@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""Write the generated part of doc/rules.md: statements from the code, reasons, and the tests that hold them.
+
+    python scripts/rules_doc.py [--check]
+
+The statements are the docstrings of the rule modules, so that what the page says is what stands above the
+predicate. --check writes nothing and fails where the page is out of date.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "doc" / "rules.md"
+TESTS = ROOT / "test" / "authority"
+BEGIN, END = "<!-- generated: begin -->", "<!-- generated: end -->"
+MODULES = (
+    "r1_admission",
+    "recovery",
+    "eligibility",
+    "r3_evidence",
+    "r5_observe",
+    "r6_retry",
+    "r7_repair",
+    "invalidation",
+    "coverage",
+    "r9_completion",
+    "x_rules",
+)
+
+sys.path.insert(0, str(ROOT))
+
+
+def statements() -> str:
+    """Each rule module's statement, under a heading that names the file."""
+    parts = []
+    for name in MODULES:
+        module = importlib.import_module(f"adf_ea_ros.authority.rules.{name}")
+        title, _, body = inspect.cleandoc(module.__doc__ or "").partition("\n")
+        parts.append(f"### `{name}.py`\n\n{title}\n\n```text\n{inspect.cleandoc(body)}\n```\n")
+    return "\n".join(parts)
+
+
+def tests_by_reason() -> dict[str, list[str]]:
+    """For each reason code, the test functions whose source names it."""
+    found: dict[str, list[str]] = {}
+    for path in sorted(TESTS.glob("test_*.py")):
+        source = path.read_text()
+        for node in ast.parse(source).body:
+            if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+                text = ast.get_source_segment(source, node) or ""
+                decorators = "".join(ast.get_source_segment(source, d) or "" for d in node.decorator_list)
+                for code in set(re.findall(r'"([RX]\d\.\w+)"', decorators + text)):
+                    found.setdefault(code, []).append(f"{path.name}::{node.name}")
+    return found
+
+
+def reasons() -> str:
+    """The table of reason codes, their meaning, and one test for each (all of them are found with grep)."""
+    codes: dict[str, str] = importlib.import_module("adf_ea_ros.authority.reasons").REASONS
+    tested = tests_by_reason()
+    rows = ["| reason | meaning | held by |", "|---|---|---|"]
+    for code, meaning in codes.items():
+        names = tested.get(code, [])
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        rows.append(f"| `{code}` | {meaning} | {f'`{names[0]}`' if names else '**nothing**'}{more} |")
+    return "\n".join(rows)
+
+
+def page() -> str:
+    """The page with its generated part made anew."""
+    head, _, rest = PAGE.read_text().partition(BEGIN)
+    _, _, tail = rest.partition(END)
+    generated = f"## Statements\n\n{statements()}\n## Reasons\n\n{reasons()}\n"
+    return f"{head}{BEGIN}\n{generated}{END}{tail}"
+
+
+def main() -> int:
+    """Write or check the page; the exit status."""
+    wanted = page()
+    if "--check" in sys.argv[1:]:
+        if PAGE.read_text() != wanted:
+            print("doc/rules.md is out of date: python scripts/rules_doc.py", file=sys.stderr)
+            return 1
+        return 0
+    PAGE.write_text(wanted)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
