@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -31,6 +32,7 @@ from adf_ea_ros.ledger.errors import (
     LedgerUnavailable,
     NotTheWriter,
 )
+from adf_ea_ros.ledger.lock import alive
 from adf_ea_ros.ledger.mark import Mark
 from adf_ea_ros.ledger.record import Record
 from adf_ea_ros.ledger.sql import SqlLedger
@@ -239,7 +241,13 @@ class PostgresLedger(SqlLedger):
             raise LedgerUnavailable(f"{self.name} was opened for reading only")
         if self._lost:
             self._restore()
-        return None if self._lock() else self._holder()
+        deadline = time.monotonic() + self._patience
+        while not self._lock():
+            holder = self._holder()
+            if alive(holder) or time.monotonic() > deadline:
+                return holder
+            time.sleep(0.01)  # the server has yet to notice that the dead holder's connection has ended
+        return None
 
     def _drop_lease(self) -> None:
         with suppress(psycopg.Error):  # the lock ends with the session in any case

@@ -17,9 +17,9 @@ class SqliteBackend:
 
     kind = "sqlite"
 
-    def __init__(self, directory: Path) -> None:
-        self.path = directory / "ledger.sqlite"
-        self.mark = directory / "ledger.sqlite.mark"
+    def __init__(self, directory: Path, name: str = "ledger.sqlite") -> None:
+        self.path = directory / name
+        self.mark = directory / f"{name}.mark"
         self.opened: list[SqlLedger] = []
 
     @property

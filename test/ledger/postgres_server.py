@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import os
 import pwd
 import shutil
@@ -19,10 +18,10 @@ USER = "adf"
 
 def find_programs() -> Path | None:
     """The newest directory with initdb and postgres: on the PATH, or where Debian puts them."""
-    found = sorted(glob.glob("/usr/lib/postgresql/*/bin"), key=lambda name: float(name.split("/")[-2]))
-    for name in [*reversed(found), str(Path(shutil.which("initdb") or "/nowhere").resolve().parent)]:
-        if all((Path(name) / program).exists() for program in ("initdb", "postgres")):
-            return Path(name)
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: float(path.parent.name))
+    for path in [*reversed(found), Path(shutil.which("initdb") or "/nowhere").resolve().parent]:
+        if all((path / program).exists() for program in ("initdb", "postgres")):
+            return path
     return None
 
 
@@ -110,12 +109,10 @@ class PostgresServer:
         deadline = time.monotonic() + DEADLINE
         while True:
             try:
-                psycopg.connect(self.conninfo, connect_timeout=2).close()
-                return
+                return psycopg.connect(self.conninfo, connect_timeout=2).close()
             except psycopg.OperationalError:
                 if self.process.poll() is not None or time.monotonic() > deadline:
                     raise RuntimeError((self.directory / "log").read_text()[-2000:]) from None
-            os.sched_yield()
             time.sleep(0.01)  # between two looks at a condition with a deadline
 
     def stop(self, how: signal.Signals = signal.SIGINT) -> None:
@@ -132,5 +129,5 @@ class PostgresServer:
 
     def close(self) -> None:
         """Stop it and delete its directory."""
-        self.stop()
+        self.stop(signal.SIGQUIT)  # nothing is worth writing down
         shutil.rmtree(self.directory, ignore_errors=True)

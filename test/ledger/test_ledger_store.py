@@ -258,7 +258,7 @@ def test_verification_counts_what_it_recomputed(writer):
     result = writer.verify()
     assert result.ok
     assert (result.records, result.episodes, result.position, result.archived) == (702, 2, 702, 0)
-    assert result.link == list(writer.read_all(after=701))[0].link.hex()
+    assert result.link == next(writer.read_all(after=701)).link.hex()
 
 
 def test_appending_from_several_threads_is_serialized(writer):
