@@ -13,7 +13,7 @@ from adf_ea_ros.authority.events import AnyEvent, decode_event, encode_event
 from adf_ea_ros.authority.fold import fold
 from adf_ea_ros.authority.state import State, decode_state, encode_state
 from adf_ea_ros.contracts.conditions import Ns
-from adf_ea_ros.ledger.errors import LedgerUnavailable
+from adf_ea_ros.ledger.errors import ConcurrentAppend, LedgerUnavailable
 from adf_ea_ros.ledger.store import Ledger
 
 CHECKPOINT_EVERY = 256
@@ -67,7 +67,6 @@ class Book:
         Raises:
             LedgerError: not written; the decision is void and the state unchanged.
         """
-        self._settle_doubt()
         items = [(type(event).__name__, encode_event(event)) for event in decision.events]
         try:
             self.ledger.append(episode, before.version, items, time=now, generation=self.generation)
@@ -78,13 +77,22 @@ class Book:
             raise
         self._keep(episode, decision.after)
 
-    def _settle_doubt(self) -> None:
+    def settle(self) -> None:
+        """Find out what became of an append whose outcome is not known. Call it before reading a state.
+
+        Raises:
+            LedgerError: it is still not known; nothing may be decided.
+        """
         if self._doubt is None:
             return
         episode, decision, now = self._doubt
         items = [(type(event).__name__, encode_event(event)) for event in decision.events]
         before = decision.after.version - len(decision.events)
-        self.ledger.append(episode, before, items, time=now, generation=self.generation)
+        try:
+            self.ledger.append(episode, before, items, time=now, generation=self.generation)
+        except ConcurrentAppend:
+            if [(r.kind, r.payload) for r in self.ledger.read(episode, before)] != items:
+                raise
         self._doubt = None
         # The caller was told that this decision is void, so a dispatch in it was never sent; it is in the
         # ledger now and in flight for all anyone knows. Its deadline and the evidence will settle it.

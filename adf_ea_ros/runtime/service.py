@@ -177,7 +177,7 @@ class AuthorityService:
     def assess(self, attempt: str, now: Ns) -> Decision | None:
         """Qualify the evidence about an attempt, and decide on it where that says something new."""
         episode = self._owner.get(attempt, "")
-        state = self.book.active().get(episode)
+        state = self._settled(episode)
         if state is None or attempt not in state.execution or now < state.clock:
             return None
         request = rq.Assess(attempt, ())
@@ -201,7 +201,7 @@ class AuthorityService:
 
     def refresh(self, episode: str, now: Ns) -> Decision | None:
         """Check the present facts that matter, and decide where one of them changed (rule 9)."""
-        state = self.book.active().get(episode)
+        state = self._settled(episode)
         if state is None:
             return None
         view = self._answers(tuple(questions.watched(state)), now)[0]
@@ -213,6 +213,10 @@ class AuthorityService:
     # -- inside ----------------------------------------------------------------------------------------
 
     def _ask(self, episode: str, request: rq.AnyRequest, now: Ns) -> Decision:
+        try:
+            self.book.settle()
+        except LedgerError as error:
+            return void(decide(State(), request, now), str(error))
         state = self.book.state(episode) if episode else None
         if state is None:
             attempt = getattr(request, "attempt", "")
@@ -225,6 +229,14 @@ class AuthorityService:
             if isinstance(request, rq.Dispatch | rq.Observe):
                 request = replace(request, assessed=assessed)
         return self._commit(episode, state, request, now)
+
+    def _settled(self, episode: str) -> State | None:
+        """The state of an active episode; none while the ledger cannot say what it is."""
+        try:
+            self.book.settle()
+        except LedgerError:
+            return None
+        return self.book.active().get(episode)
 
     def _commit(self, episode: str, state: State, request: rq.AnyRequest, now: Ns) -> Decision:
         decision = decide(state, request, now)

@@ -1,4 +1,4 @@
-"""The cabinet of section 3.1 of the ADF-EA paper, and the handful of words in which the rule tests speak of it.
+"""The cabinet of section 3.1 of the ADF-EA paper, and the handful of words that the rule tests use for it.
 
 open: the cabinet is open. put (needs it open): the cup is inside. close: the cabinet is closed.
 """
@@ -113,7 +113,7 @@ PLACED = goal("placed", PUT_IT)
 
 
 class Case:
-    """An episode, and the time in it. Findings are made by an honest observer of what the test says is true."""
+    """An episode and the time in it. An honest observer makes findings of what the test says is true."""
 
     def __init__(
         self,
@@ -154,7 +154,7 @@ class Case:
 
     def view(self, **truth: bool | None) -> tuple[Finding, ...]:
         """Findings on every known requirement about these facts: ``open``, ``inside``, ``rung``."""
-        by_path = {path: holds for path, holds in truth.items()}
+        by_path = dict(truth)
         found = {}
         for req in self._requirements():
             path, bound = req.condition.path, req.condition.clauses[0].bound

@@ -162,7 +162,7 @@ def test_a_lost_goal_is_not_repaired_while_steps_are_ahead() -> None:
 
 
 def test_a_repair_may_be_needed_by_another_repair() -> None:
-    """The cup fell out and the cabinet closed: opening is needed for putting it back, which the goal needs."""
+    """The cup fell out and the cabinet closed: opening is needed for putting the cup back."""
     case = Case(PLACED)
     case.do("open")
     case.do("put", open=True)
