@@ -121,6 +121,16 @@ def _find(type_name: str, _search_path: str) -> Interface:
     )
 
 
+def installed_types(kind: str) -> list[str]:
+    """The full names of all installed types of a kind (msg, srv or action), for completion."""
+    found = {
+        f"{path.parts[-3]}/{kind}/{path.stem}"
+        for prefix in prefixes()
+        for path in (prefix / "share").glob(f"*/{kind}/*.{kind}")
+    }
+    return sorted(found)
+
+
 def read_interface(path: Path, type_name: str = "") -> Interface:
     """The definition in a .msg, .srv or .action file; without ``type_name`` the path must say the package.
 

@@ -78,7 +78,8 @@ def finalize(text: str, file: str, answers: Answers, others: Loaded | None = Non
         _answer(text, answers), {**_each(text, "lifecycle", "draft"), **_each(text, "fingerprint", "")}
     )
     loaded = read_text(draft, file)
-    _refuse_faults(loaded.faults)  # also every blank
+    unanswered = [q for q in open_questions(text) if not _said(q, answers) and q.document in _stale(text)]
+    _refuse_faults([*loaded.faults, *(_again(q, file) for q in unanswered)])  # also every blank
     changes = {**_each(text, "lifecycle", "active"), **_each(text, "reviewed", answers.date)}
     prints = [fingerprint(document.contract) for document in loaded.documents]
     changes |= {(index, loc): prints[index] for index, loc in _each(text, "fingerprint", "")}
@@ -144,18 +145,27 @@ def _merge(loaded: Loaded, others: Loaded | None) -> Loaded:
     return Loaded((*kept, *loaded.documents), loaded.faults, loaded.broken | others.broken)
 
 
+def _again(question: Open, file: str) -> Fault:
+    path = dotted(("review", question.kind, question.id))
+    return Fault(file, 0, path, f"{question.contract} was changed after its review: this needs a new answer")
+
+
+def _said(question: Open, answers: Answers) -> str:
+    """What the reviewer says to a question, or nothing."""
+    if question.kind == "decisions":
+        return answers.decisions.get(question.id, answers.decisions.get("*", ""))
+    return question.question if question.id in answers.attestations or "*" in answers.attestations else ""
+
+
 def _answer(text: str, answers: Answers) -> str:
     changes: dict[Place, str] = {}
     for question in open_questions(text):
         at: Loc = ("review", question.kind, question.id)
-        if question.kind == "decisions":
-            said = answers.decisions.get(question.id, answers.decisions.get("*", ""))
-            changes |= {(question.document, (*at, "decision")): clean(said)} if said else {}
-        elif question.id in answers.attestations or "*" in answers.attestations:
-            said = question.question
-        else:
-            said = ""
-        changes |= {(question.document, (*at, "by")): clean(answers.reviewer)} if said else {}
+        said = _said(question, answers)
+        if said:
+            changes[question.document, (*at, "by")] = clean(answers.reviewer)
+        if said and question.kind == "decisions":
+            changes[question.document, (*at, "decision")] = clean(said)
     return _replace(text, changes)
 
 

@@ -1,0 +1,1 @@
+"""The command line ``adf-ea``. Works without ROS but for the commands that say otherwise."""
