@@ -1,0 +1,289 @@
+"""How decisions and episodes look in a terminal. Pure: values in, rich renderables out; no ROS, no clock.
+
+Used by ``adf-ea watch`` and by the demo. The values are made from Decision and Episode messages, or from
+anything with the same fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.padding import Padding
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from adf_ea_ros.contracts.conditions import Ns
+
+VERDICTS = {0: "", 1: "SATISFIED", 2: "UNSATISFIED", 3: "INSUFFICIENT_EVIDENCE", 4: "UNKNOWN"}
+INTERACTIONS = {
+    1: "dispatched",
+    2: "accepted",
+    3: "rejected",
+    4: "answered SUCCEEDED",
+    5: "answered ABORTED",
+    6: "canceled",
+    7: "sent, never answers",
+    8: "no answer",
+    9: "never accepted",
+}
+_ROUTINE = ("Refresh",)
+"""Requests that the authority makes of itself, about facts and not about what to do."""
+
+
+class DecisionView(msgspec.Struct, frozen=True, kw_only=True):
+    """One decision, as far as it is shown. Fields as in ``msg/Decision``; ``time`` in ns of ROS time."""
+
+    time: Ns
+    id: str
+    episode: str
+    request: str
+    subject: str
+    authorized: bool
+    rules: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
+    sentence: str = ""
+    attempt: str = ""
+    verdict: int = 0
+    negative: bool = False
+    physical: int = 0
+    observation: int = 0
+    retry: int = -1
+    next: tuple[str, ...] = ()
+    generation: int = 0
+
+    @classmethod
+    def of(cls, message: Any) -> DecisionView:
+        """From a Decision message."""
+        return cls(
+            time=_ns(message.header.stamp),
+            id=message.id,
+            episode=message.episode,
+            request=message.request,
+            subject=message.subject,
+            authorized=message.authorized,
+            rules=tuple(message.rules),
+            reasons=tuple(message.reasons),
+            sentence=message.sentence,
+            attempt=message.attempt,
+            verdict=message.verdict,
+            negative=message.negative,
+            physical=message.budget.physical,
+            observation=message.budget.observation,
+            retry=message.budget.retry,
+            next=tuple(message.next),
+            generation=message.generation,
+        )
+
+    @property
+    def routine(self) -> bool:
+        """Whether it only notes how facts stand."""
+        return self.request in _ROUTINE
+
+
+class StepView(msgspec.Struct, frozen=True, kw_only=True):
+    """One step of the admitted proposal, with its latest attempt."""
+
+    id: str
+    capability: str
+    provider: str = ""
+    attempts: int = 0  # that are known here: unresolved ones and the latest
+    state: str = ""
+    verified: bool = False
+
+
+class EpisodeView(msgspec.Struct, frozen=True, kw_only=True):
+    """One episode, as far as it is shown."""
+
+    time: Ns
+    id: str
+    task: str
+    phase: str
+    generation: int = 0
+    decisions: int = 0
+    physical: int = 0
+    observation: int = 0
+    steps: tuple[StepView, ...] = ()
+    owed: tuple[str, ...] = ()
+    halted: str = ""
+
+    @classmethod
+    def of(cls, message: Any) -> EpisodeView:
+        """From an Episode message."""
+        return cls(
+            time=_ns(message.header.stamp),
+            id=message.id,
+            task=message.task,
+            phase=message.phase,
+            generation=message.generation,
+            decisions=message.decisions,
+            physical=message.budget.physical,
+            observation=message.budget.observation,
+            steps=tuple(_step(step, message) for step in message.steps),
+            owed=tuple(o.condition or o.id for o in message.obligations if not o.settled),
+            halted=message.halted,
+        )
+
+
+def verdict_word(decision: DecisionView) -> tuple[str, str]:
+    """One word for what was decided, and its style."""
+    if decision.request == "Assess":
+        return _assessed(decision)
+    if not decision.authorized:
+        return ("REFUSED", "bold red")
+    words = {
+        "Dispatch": ("GRANTED", "bold green"),
+        "Claim": ("COMPLETE", "bold green"),
+        "Observe": ("OBSERVE", "bold cyan"),
+        "Report": ("RECORDED", "blue"),
+        "Reconcile": ("RECONCILED", "blue"),
+        "Restart": ("RESTARTED", "bold yellow"),
+        "SetAvailability": ("NOTED", "yellow"),
+        "Halt": ("HALTED", "bold red"),
+        "Stop": ("STOPPED", "bold yellow"),
+        "Revise": ("ADMITTED", "green"),
+        "Begin": ("STARTED", "green"),
+        "Refresh": ("FACTS", "dim"),
+    }
+    return words.get(decision.request, ("GRANTED", "green"))
+
+
+def decision_row(decision: DecisionView) -> RenderableType:
+    """One decision on one to three lines, wrapped to whatever width there is."""
+    word, style = verdict_word(decision)
+    body = Text(subject(decision), style="dim" if decision.routine else "bold")
+    body.append("  " + " ".join(decision.rules), style="magenta")
+    body.append("  " + budgets(decision), style="dim")
+    parts: list[RenderableType] = [body]
+    if decision.sentence and not decision.routine:
+        parts.append(Text(short(decision.sentence, decision.episode)))
+    codes = [code for code in decision.reasons if code != "R3.recorded"]
+    if codes:
+        parts.append(Text(" ".join(codes), style="red" if not decision.authorized else "dim"))
+    row = Table.grid(padding=(0, 1))
+    row.add_column(justify="right", width=9, no_wrap=True)
+    row.add_column(width=10, no_wrap=True)
+    row.add_column(ratio=1, overflow="fold")
+    row.add_row(Text(seconds(decision.time), style="dim"), Text(word, style=style), Group(*parts))
+    return row
+
+
+def subject(decision: DecisionView) -> str:
+    """What was asked, in words: the request, and what it was about."""
+    about = short(decision.subject, decision.episode)
+    if decision.attempt and decision.attempt != decision.subject:
+        about = f"{about} {short(decision.attempt, decision.episode)}".strip()
+    return f"{decision.request} {about}".strip()
+
+
+def budgets(decision: DecisionView) -> str:
+    """What is left, in words."""
+    retry = f", {decision.retry} retr{'y' if decision.retry == 1 else 'ies'}" if decision.retry >= 0 else ""
+    return f"left: {decision.physical} physical, {decision.observation} observations{retry}"
+
+
+def short(text: str, episode: str) -> str:
+    """Attempts of the episode at hand as #1, #2: their full ids carry its name."""
+    return text.replace(f"{episode}.", "#") if episode else text
+
+
+def seconds(time: Ns) -> str:
+    """ROS time in seconds, with one digit behind the point."""
+    return f"{time / 1e9:.1f} s"
+
+
+def episode_panel(episode: EpisodeView) -> RenderableType:
+    """How an episode stands: steps, what is owed, budgets."""
+    table = Table(expand=True, box=None, pad_edge=False, header_style="dim")
+    for column in ("step", "capability", "provider", "state"):
+        table.add_column(column, overflow="fold")
+    for step in episode.steps:
+        style = "green" if step.verified else ("yellow" if step.state else "dim")
+        table.add_row(step.id, step.capability, step.provider, Text(step.state or "not begun", style=style))
+    parts: list[RenderableType] = [table]
+    if episode.owed and episode.phase == "active":
+        parts.append(Padding(Text("owed: " + "; ".join(episode.owed), style="dim"), (1, 0, 0, 0)))
+    if episode.halted:
+        parts.append(Text(f"HALTED: {episode.halted}", style="bold red"))
+    left = f"left: {episode.physical} physical, {episode.observation} observations"
+    styles = {"active": "cyan", "completed": "green", "stopped": "yellow"}
+    return Panel(
+        Group(*parts),
+        title=f"{episode.id}  {episode.phase}",
+        subtitle=f"{episode.task}  generation {episode.generation}  {left}",
+        border_style=styles.get(episode.phase, "white"),
+        title_align="left",
+        subtitle_align="left",
+    )
+
+
+class Board:
+    """The live view: episodes above, the latest decisions below, cut to the height of the terminal."""
+
+    def __init__(
+        self, episodes: Sequence[EpisodeView], decisions: Sequence[DecisionView], note: str = ""
+    ) -> None:
+        """``note`` is the line at the foot."""
+        self._episodes = episodes
+        self._decisions = decisions
+        self._note = note
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        height = options.max_height - 1
+        lines: list[list[Any]] = []
+        # Active episodes first; an ended one only while there is room for it.
+        for episode in sorted(self._episodes, key=lambda e: (e.phase != "active", -e.time)):
+            drawn = console.render_lines(episode_panel(episode), options, pad=False)
+            if lines and len(lines) + len(drawn) > height // 2:
+                break
+            lines += drawn[: max(3, height - 3)]
+        room = height - len(lines) - 1
+        tail: list[list[Any]] = []
+        for decision in reversed(self._decisions):
+            drawn = console.render_lines(decision_row(decision), options, pad=False)
+            if len(tail) + len(drawn) > room:
+                break
+            tail = drawn + tail
+        foot = console.render_lines(Text(self._note, style="dim", overflow="ellipsis", no_wrap=True), options)
+        for line in (*lines, *tail, *foot[:1]):
+            yield from line
+            yield Text("\n", end="")
+
+
+def _assessed(decision: DecisionView) -> tuple[str, str]:
+    if decision.authorized:
+        return ("PROVEN", "bold green")
+    return ("ABSENT", "bold magenta") if decision.negative else ("NOT PROVEN", "yellow")
+
+
+def _step(step: Any, episode: Any) -> StepView:
+    tried = [attempt for attempt in episode.attempts if attempt.step == step.id]
+    names = {attempt.id for attempt in tried}
+    verified = any(c.live and c.attempt in names for c in episode.certificates)
+    if not tried:
+        return StepView(id=step.id, capability=step.capability)
+    last = tried[-1]
+    state = INTERACTIONS.get(last.interaction, "?")
+    if verified:
+        state = "verified"
+    elif last.negative:
+        state += ", effect shown absent"
+    elif last.doubtful:
+        state += ", in doubt"
+    elif last.unresolved:
+        state += ", effect not shown"
+    return StepView(
+        id=step.id,
+        capability=step.capability,
+        provider=last.provider,
+        attempts=len(tried),
+        state=state,
+        verified=verified,
+    )
+
+
+def _ns(stamp: Any) -> Ns:
+    return int(stamp.sec) * 1_000_000_000 + int(stamp.nanosec)

@@ -1,0 +1,521 @@
+"""A planner's access to the authority: propose steps, run them, observe, claim (section 7 of the design).
+
+Two forms of the same thing. ``AsyncPlanner`` lives on a node that somebody else spins, and is awaited in its
+callbacks and tasks. ``Planner`` is for scripts: it blocks, and spins a node of its own in its own thread.
+
+    with Planner() as planner:
+        planner.start("heat_measure_record")
+        planner.propose([step("heat", "heat_to", sample="s1", target=80)])
+        result = planner.run("heat")            # waits for evidence, not for an acknowledgement
+        if result.outcome == Execute.Result.VERIFIED:
+            planner.claim()
+
+Deadlines are in seconds of real time: a planner must get an answer also when the robot's clock stands still.
+A denial is an answer, not an exception: it says which rule spoke and why. Exceptions are for what prevents an
+answer.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import contextlib
+import json
+import queue
+import threading
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator
+from types import TracebackType
+from typing import Any, TypeVar
+
+import rclpy
+from action_msgs.msg import GoalStatus
+from builtin_interfaces.msg import Duration as DurationMsg
+from rclpy.action import ActionClient
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.clock import Clock, ClockType
+from rclpy.context import Context
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
+from rclpy.task import Future
+from typing_extensions import Self
+
+from adf_ea_ros.action import Execute
+from adf_ea_ros.msg import Decision, Step
+from adf_ea_ros.nodes.support import LATCHED, guard
+from adf_ea_ros.srv import (
+    ClaimCompletion,
+    GetEpisode,
+    ListCapabilities,
+    Observe,
+    ReviseProposal,
+    StartEpisode,
+    StopEpisode,
+)
+
+ANSWER = 5.0
+"""Seconds within which a service of the authority must be there, and again to answer."""
+
+RUN = 120.0
+"""Seconds within which a step must have run and been judged."""
+
+_LOOK = 0.05  # seconds between two looks at the graph
+_KEPT = 1000  # decisions that a stream holds for a reader who is slow
+
+_T = TypeVar("_T")
+Tell = Callable[[Any], None]
+"""Called with each Execute feedback message."""
+
+
+class PlannerError(Exception):
+    """There is no answer; the text says why, and what to look at."""
+
+
+class AuthorityMissing(PlannerError):
+    """A service or action of the authority is not in the graph: nothing was sent."""
+
+
+class NoAnswer(PlannerError):
+    """Something was sent and nothing came back in time: what became of it is not known. Ask ``episode()``."""
+
+
+class WouldBlock(PlannerError):
+    """A blocking call in a callback of the very executor that has to bring its answer."""
+
+
+class NotStarted(PlannerError):
+    """The authority did not take up the task; ``decision`` says why."""
+
+    def __init__(self, decision: Any) -> None:
+        super().__init__(f"not started: {decision.sentence} [{', '.join(decision.reasons)}]")
+        self.decision = decision
+
+
+def step(
+    name: str, capability: str, *, after: Iterable[str] = (), occurrence: str = "", **arguments: Any
+) -> Any:
+    """A Step message: ``step("measure", "measure", after=["heat"], sample="s1")``."""
+    return Step(
+        id=name,
+        capability=capability,
+        arguments=json.dumps(arguments),
+        after=list(after),
+        occurrence=occurrence,
+    )
+
+
+class DecisionStream:
+    """Decisions as they are published: iterate with ``async for``, in the executor of the node that listens.
+
+    Starts with those that the authority still keeps for late subscribers. A slow reader misses the oldest.
+    """
+
+    def __init__(self, close: Callable[[DecisionStream], None]) -> None:
+        self._waiting: deque[Any] = deque(maxlen=_KEPT)
+        self._close = close
+        self._next: Future | None = None
+        self._closed = False
+
+    def put(self, decision: Any) -> None:
+        """Hand a decision to the reader."""
+        self._waiting.append(decision)
+        self._wake()
+
+    def close(self) -> None:
+        """End the iteration, and listen no more."""
+        self._closed = True
+        self._close(self)
+        self._wake()
+
+    def __aiter__(self) -> AsyncIterator[Any]:
+        return self
+
+    async def __anext__(self) -> Any:
+        while not self._waiting:
+            if self._closed:
+                raise StopAsyncIteration
+            self._next = Future()
+            await self._next
+        return self._waiting.popleft()
+
+    def _wake(self) -> None:
+        if self._next is not None and not self._next.done():
+            self._next.set_result(None)
+
+
+class AsyncPlanner:
+    """The client on a node of yours. Await its methods in callbacks and tasks of the executor that spins it.
+
+    It keeps its own callback group, so that awaiting in one of your callbacks holds up none of its answers.
+    From asyncio use the blocking ``Planner`` with ``asyncio.to_thread``.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        *,
+        authority: str = "/authority",
+        execute: str = "/execute",
+        timeout: float = ANSWER,
+    ) -> None:
+        """Args: names of the authority node and of the Execute action; ``timeout`` for each request."""
+        self.node = node
+        self.authority = authority.rstrip("/")
+        self.episode_id = ""
+        self._timeout = timeout
+        self._group = ReentrantCallbackGroup()
+        self._steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._clients: dict[str, Any] = {}
+        self._streams: list[DecisionStream] = []
+        self._action = ActionClient(node, Execute, execute, callback_group=self._group)
+        self._action_name = execute
+        self._subscription = node.create_subscription(
+            Decision, f"{self.authority}/decisions", self._on_decision, LATCHED, callback_group=self._group
+        )
+
+    # -- requests --------------------------------------------------------------------------------------
+
+    async def capabilities(self, task: str = "") -> Any:
+        """What may be asked for now, within one task or at all (ListCapabilities.Response)."""
+        return await self._call(ListCapabilities, "list_capabilities", ListCapabilities.Request(task=task))
+
+    async def start(self, task: str, planner: str = "") -> str:
+        """Take up a loaded task; gives the episode, which the other methods then speak of.
+
+        Raises:
+            NotStarted: refused.
+        """
+        request = StartEpisode.Request(task=task, planner=planner or self.node.get_name())
+        answer = await self._call(StartEpisode, "start_episode", request)
+        if not answer.started:
+            raise NotStarted(answer.decision)
+        self.episode_id = answer.episode
+        return self.episode_id
+
+    async def propose(self, steps: Iterable[Any]) -> Any:
+        """Propose everything that is still to be done (a Decision). History, obligations and budgets stay."""
+        request = ReviseProposal.Request(
+            episode=self.episode_id, steps=list(steps), author=self.node.get_name()
+        )
+        return (await self._call(ReviseProposal, "revise_proposal", request)).decision
+
+    async def observe(self, name: str) -> Any:
+        """Spend an observation on a step (Observe.Response). What it shows follows on the decision topic."""
+        return await self._call(Observe, "observe", Observe.Request(episode=self.episode_id, step=name))
+
+    async def claim(self) -> Any:
+        """Claim completion (a Decision)."""
+        request = ClaimCompletion.Request(episode=self.episode_id)
+        return (await self._call(ClaimCompletion, "claim_completion", request)).decision
+
+    async def stop(self, reason: str, hand_to: str = "") -> Any:
+        """Stop without a claim (a Decision); ``hand_to`` names who takes over."""
+        request = StopEpisode.Request(
+            episode=self.episode_id, by=self.node.get_name(), reason=reason, hand_to=hand_to
+        )
+        return (await self._call(StopEpisode, "stop_episode", request)).decision
+
+    async def episode(self, name: str = "") -> Any:
+        """How the episode stands (an Episode): obligations, attempts, facts, and what would be accepted next.
+
+        ``name``: another one than that of this client, which then speaks of it: so a planner goes on after a
+        restart of its own. None where the authority knows no such episode.
+        """
+        request = GetEpisode.Request(episode=name or self.episode_id)
+        answer = await self._call(GetEpisode, "get_episode", request)
+        if not answer.found:
+            return None
+        self.episode_id = answer.episode.id
+        return answer.episode
+
+    async def run(
+        self,
+        name: str,
+        provider: str = "",
+        *,
+        evidence_timeout: float = 0.0,
+        timeout: float = RUN,
+        on_feedback: Tell | None = None,
+    ) -> Any:
+        """Run one admitted step under assurance (an Execute.Result).
+
+        Args:
+            provider: empty for the first eligible one.
+            evidence_timeout: seconds of ROS time for evidence after the answer; 0: the node's default.
+
+        Raises:
+            AuthorityMissing: no capability node offers the action; nothing was sent.
+            NoAnswer: sent, and no result in time. It may run, or have run: ask ``episode()``.
+        """
+        await self._until(self._action.server_is_ready, lambda: self._missing(self._action_name))
+        whole, part = divmod(round(evidence_timeout * 1e9), 1_000_000_000)
+        goal = Execute.Goal(
+            episode=self.episode_id,
+            step=name,
+            provider=provider,
+            evidence_timeout=DurationMsg(sec=whole, nanosec=part),
+        )
+
+        def on_message(message: Any) -> None:
+            if on_feedback is not None:
+                on_feedback(message.feedback)
+
+        feedback = guard(self.node, "on_feedback", on_message)
+        sent = self._action.send_goal_async(goal, feedback_callback=feedback)
+        handle = await self._within(sent, self._timeout, f"whether step {name} was taken")
+        if not handle.accepted:
+            raise NoAnswer(f"the capability node at {self._action_name} rejected the goal for step {name}")
+        answer = await self._within(handle.get_result_async(), timeout, f"the result of step {name}")
+        if answer.status == GoalStatus.STATUS_UNKNOWN or not answer.result.outcome:
+            raise NoAnswer(f"the goal for step {name} ended without a result")
+        return answer.result
+
+    def decisions(self) -> DecisionStream:
+        """Decisions on this client's episode, from now on and as far back as the authority keeps them."""
+        stream = DecisionStream(self._streams.remove)
+        self._streams.append(stream)
+        return stream
+
+    def close(self) -> None:
+        """Take everything off the node."""
+        for stream in list(self._streams):
+            stream.close()
+        self.node.destroy_subscription(self._subscription)
+        self._action.destroy()
+        for client in self._clients.values():
+            self.node.destroy_client(client)
+
+    # -- inside ----------------------------------------------------------------------------------------
+
+    def _on_decision(self, decision: Any) -> None:
+        if self.episode_id and decision.episode != self.episode_id:
+            return
+        for stream in list(self._streams):
+            stream.put(decision)
+
+    async def _call(self, kind: Any, name: str, request: Any) -> Any:
+        full = f"{self.authority}/{name}"
+        client = self._clients.get(name)
+        if client is None:
+            client = self.node.create_client(kind, full, callback_group=self._group)
+            self._clients[name] = client
+        await self._until(client.service_is_ready, lambda: self._missing(full))
+        future = client.call_async(request)
+        try:
+            return await self._within(future, self._timeout, f"an answer of {full}")
+        except NoAnswer:
+            client.remove_pending_request(future)
+            raise
+
+    def _missing(self, name: str) -> AuthorityMissing:
+        domain = self.node.context.get_domain_id()
+        return AuthorityMissing(
+            f"{name} is not there after {self._timeout:g} s: are authority and capability node running, "
+            f"and in ROS domain {domain}?"
+        )
+
+    async def _until(self, condition: Callable[[], bool], missing: Callable[[], PlannerError]) -> None:
+        """Look at the graph now and then, without blocking the executor, until the condition holds."""
+        if condition():
+            return
+        done = Future()
+        left = round(self._timeout / _LOOK) + 1
+
+        def look() -> None:
+            nonlocal left
+            left -= 1
+            if not done.done() and (left < 0 or condition()):
+                done.set_result(None)
+
+        timer = self.node.create_timer(_LOOK, look, callback_group=self._group, clock=self._steady)
+        try:
+            await done
+        finally:
+            self.node.destroy_timer(timer)
+        if left < 0:
+            raise missing()
+
+    async def _within(self, future: Any, seconds: float, what: str) -> Any:
+        """The future's result; raises NoAnswer after so many seconds of real time."""
+        late = Future()
+
+        def wake(*_: Any) -> None:
+            if not late.done():
+                late.set_result(None)
+
+        timer = self.node.create_timer(seconds, wake, callback_group=self._group, clock=self._steady)
+        future.add_done_callback(wake)
+        try:
+            await late
+        finally:
+            self.node.destroy_timer(timer)
+        if not future.done():
+            raise NoAnswer(f"waited {seconds:g} s for {what}")
+        return future.result()
+
+
+class Planner:
+    """The blocking client: a context manager with a context, a node and a thread of its own.
+
+    May be called from any thread except from its own callbacks (``on_feedback``, ``on_decision``), where it
+    raises WouldBlock. It needs no other executor to spin, so it is safe in a callback of another node too,
+    which is deaf until the call returns.
+    """
+
+    def __init__(
+        self,
+        name: str = "planner",
+        *,
+        authority: str = "/authority",
+        execute: str = "/execute",
+        timeout: float = ANSWER,
+        domain_id: int | None = None,
+        on_decision: Callable[[Any], None] | None = None,
+    ) -> None:
+        """Args as of AsyncPlanner; ``domain_id`` instead of ROS_DOMAIN_ID, ``on_decision`` runs in its thread."""
+        self._context = Context()
+        rclpy.init(
+            context=self._context,
+            domain_id=domain_id,
+            signal_handler_options=SignalHandlerOptions.NO,
+            args=[],
+        )
+        self.node = Node(name, context=self._context, use_global_arguments=False)
+        self._async = AsyncPlanner(self.node, authority=authority, execute=execute, timeout=timeout)
+        self._executor = SingleThreadedExecutor(context=self._context)
+        self._executor.add_node(self.node)
+        self._thread = threading.Thread(target=self._spin, name=f"{name} client", daemon=True)
+        self._thread.start()
+        if on_decision is not None:
+            taken = guard(self.node, "on_decision", on_decision)
+            self._executor.create_task(self._forward, self._async.decisions(), taken)
+
+    @property
+    def episode_id(self) -> str:
+        """The episode that this client speaks of; empty before ``start``."""
+        return self._async.episode_id
+
+    # -- requests: see AsyncPlanner --------------------------------------------------------------------
+
+    def capabilities(self, task: str = "") -> Any:
+        """What may be asked for now (ListCapabilities.Response)."""
+        return self._wait(self._async.capabilities(task))
+
+    def start(self, task: str, planner: str = "") -> str:
+        """Take up a loaded task; gives the episode. Raises NotStarted where refused."""
+        return self._wait(self._async.start(task, planner))
+
+    def propose(self, steps: Iterable[Any]) -> Any:
+        """Propose everything that is still to be done (a Decision)."""
+        return self._wait(self._async.propose(steps))
+
+    def run(
+        self,
+        name: str,
+        provider: str = "",
+        *,
+        evidence_timeout: float = 0.0,
+        timeout: float = RUN,
+        on_feedback: Tell | None = None,
+    ) -> Any:
+        """Run one admitted step under assurance (an Execute.Result)."""
+        return self._wait(
+            self._async.run(
+                name, provider, evidence_timeout=evidence_timeout, timeout=timeout, on_feedback=on_feedback
+            )
+        )
+
+    def observe(self, name: str) -> Any:
+        """Spend an observation on a step (Observe.Response)."""
+        return self._wait(self._async.observe(name))
+
+    def claim(self) -> Any:
+        """Claim completion (a Decision)."""
+        return self._wait(self._async.claim())
+
+    def stop(self, reason: str, hand_to: str = "") -> Any:
+        """Stop without a claim (a Decision)."""
+        return self._wait(self._async.stop(reason, hand_to))
+
+    def episode(self, name: str = "") -> Any:
+        """How the episode stands (an Episode, or None)."""
+        return self._wait(self._async.episode(name))
+
+    def decisions(self, timeout: float | None = None) -> Iterator[Any]:
+        """Decisions on this episode as they fall; ends where none comes for ``timeout`` s (None: never)."""
+        self._refuse_own_thread()
+        found: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        stream = self._async.decisions()
+        self._executor.create_task(self._forward, stream, found.put)
+        try:
+            while True:
+                try:
+                    yield found.get(timeout=timeout)
+                except queue.Empty:
+                    return
+        finally:
+            self._executor.create_task(stream.close)
+
+    # -- life ------------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """End the thread and the node. May be called again."""
+        if self._thread.is_alive():
+            self._context.try_shutdown()
+            self._thread.join(timeout=5.0)
+            self._executor.shutdown(timeout_sec=1.0)
+            self.node.destroy_node()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # -- inside ----------------------------------------------------------------------------------------
+
+    def _refuse_own_thread(self) -> None:
+        if threading.current_thread() is self._thread:
+            raise WouldBlock(
+                "a blocking call in a callback of this planner's own executor, which would wait for itself: "
+                "make the call from another thread, or await AsyncPlanner there"
+            )
+
+    def _wait(self, request: Coroutine[Any, Any, _T]) -> _T:
+        try:
+            self._refuse_own_thread()
+        except WouldBlock:
+            request.close()
+            raise
+        if not self._thread.is_alive():
+            request.close()
+            raise PlannerError("this planner was closed")
+        outcome: concurrent.futures.Future[_T] = concurrent.futures.Future()
+        self._executor.create_task(_settle, request, outcome)
+        while True:
+            try:
+                return outcome.result(timeout=0.5)
+            except concurrent.futures.TimeoutError:
+                # Deadlines are kept inside; here only the end of the thread is noticed. (The name of the
+                # exception is also that of an outcome that raised it, which none here does.)
+                if not self._thread.is_alive():
+                    raise PlannerError("this planner was closed while it waited") from None
+
+    @staticmethod
+    async def _forward(stream: DecisionStream, take: Callable[[Any], object]) -> None:
+        async for decision in stream:
+            take(decision)
+
+    def _spin(self) -> None:
+        with contextlib.suppress(ExternalShutdownException):
+            self._executor.spin()
+
+
+async def _settle(request: Coroutine[Any, Any, _T], outcome: concurrent.futures.Future[_T]) -> None:
+    """Carry an outcome to the thread that waits: an exception must not end the executor's spin."""
+    try:
+        outcome.set_result(await request)
+    except BaseException as error:  # noqa: BLE001 - raised again where somebody waits for it
+        outcome.set_exception(error)
