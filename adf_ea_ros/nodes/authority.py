@@ -1,0 +1,299 @@
+"""The authority as a lifecycle node: services in, decisions out, readbacks seen with its own eyes.
+
+It boots inactive and refuses everything, with an answer, until it is activated. One thread runs all of it: the
+ledger has one writer, and budgets are spent under one hand.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.clock import Clock, ClockType, JumpThreshold
+from rclpy.duration import Duration
+from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+
+from adf_ea_ros import msg
+from adf_ea_ros.authority.state import State
+from adf_ea_ros.contracts.catalog import Catalog
+from adf_ea_ros.contracts.conditions import Ns
+from adf_ea_ros.evidence.types import Observation
+from adf_ea_ros.ledger.errors import LedgerError
+from adf_ea_ros.ledger.opening import open_ledger
+from adf_ea_ros.ledger.sql import SqlLedger
+from adf_ea_ros.nodes.convert import decision_msg, episode_msg
+from adf_ea_ros.nodes.frontdesk import FrontDesk
+from adf_ea_ros.nodes.health import Health
+from adf_ea_ros.nodes.params import catalog, integer, number, texts
+from adf_ea_ros.nodes.presence import Presence
+from adf_ea_ros.nodes.readbacks import Readback
+from adf_ea_ros.nodes.support import StartFault, declare, guard, latched
+from adf_ea_ros.nodes.waiting import Waits
+from adf_ea_ros.runtime.book import OFFICE, Book
+from adf_ea_ros.runtime.desk import Desk
+from adf_ea_ros.runtime.public import Ruling
+from adf_ea_ros.runtime.service import AuthorityService
+
+DONE, FAILED = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
+
+
+class AuthorityNode(LifecycleNode):
+    """Node ``authority``. ``ledger_fault`` says why the last attempt to open the ledger failed."""
+
+    def __init__(self, name: str = "authority", **options: Any) -> None:
+        """Read the parameters and check what they name; open nothing yet.
+
+        Raises:
+            StartFault: a parameter, a contract or a task is wrong; with every fault.
+        """
+        super().__init__(name, **options)
+        self._declare()
+        self.catalog: Catalog = catalog(self, [*self._contracts, *self._tasks])
+        self._sim_time = bool(self.get_parameter("use_sim_time").value)
+        self._check_stamps()
+        self.ledger: SqlLedger | None = None
+        self.ledger_fault = ""
+        self.service: AuthorityService | None = None
+        self.overruled: dict[str, str] = {}
+        """Providers that an operator made ineligible, with the reason."""
+        self.readbacks: list[Readback] = []
+        self._active = False
+        self._changed: dict[str, State] = {}
+        self.latest = ""
+        """The episode that was decided on last."""
+        self.desk = Desk(lambda: int(self.get_clock().now().nanoseconds))
+        self.desk.watchers.append(self._tell)
+        self.waits = Waits(self)
+        self.presence = Presence(self, self.waits, list(self.catalog.providers()), self._seen)
+        self._group = ReentrantCallbackGroup()  # a request that waits for a provider holds up no other
+        self._decisions = self.create_publisher(msg.Decision, "~/decisions", latched(self._depth))
+        self._episodes = self.create_publisher(msg.Episode, "~/episodes", latched(self._depth))
+        self.front = FrontDesk(self, self._group)
+        self.health = Health(self)
+        self._timers_on()
+
+    def _declare(self) -> None:
+        self._contracts = texts(self, "contracts", "files and folders with capability and provider contracts")
+        self._tasks = texts(self, "tasks", "files and folders with tasks")
+        self.ledger_name = declare(
+            self,
+            "ledger",
+            "",
+            "SQLite file or postgresql:// URL; empty: adf_ea/<node>.db under $ROS_HOME or ~/.ros",
+        )
+        self._mark = declare(
+            self, "mark", "", "file of the ledger's high-water mark; empty: beside an SQLite file"
+        )
+        self.autostart = declare(
+            self, "autostart", default=True, description="configure and activate at the start"
+        )
+        self._tick = number(
+            self, "tick_rate", 5.0, 0.1, 100.0, "how often deadlines and facts are checked, Hz"
+        )
+        self._graph = number(
+            self, "graph_rate", 2.0, 0.1, 20.0, "how often the graph is checked for providers, Hz"
+        )
+        self._show = number(self, "episode_rate", 5.0, 0.1, 50.0, "greatest rate of ~/episodes, Hz")
+        self._wait = number(
+            self,
+            "presence_wait",
+            5.0,
+            0.0,
+            600.0,
+            "real seconds in which a provider that was never seen may appear",
+        )
+        self._depth = integer(
+            self, "history", 100, 1, 10000, "messages that ~/decisions keeps for late subscribers"
+        )
+
+    def _check_stamps(self) -> None:
+        if not self._sim_time:
+            return
+        unstamped = [
+            f"provider {provider.id}: routes.{name}: needs stamp: under use_sim_time the middleware's time stamps "
+            "are wall time"
+            for provider in self.catalog.providers()
+            for name, route in provider.routes.items()
+            if not route.stamp
+        ]
+        if unstamped:
+            raise StartFault("\n".join(unstamped))
+
+    def _timers_on(self) -> None:
+        def every(rate: float, what: str, call: Any) -> None:
+            # Real time: they must run also while a simulated clock stands.
+            clock = Clock(clock_type=ClockType.STEADY_TIME)
+            self.create_timer(1.0 / rate, guard(self, what, call), self._group, clock=clock)
+
+        every(self._tick, "tick", self._on_tick)
+        every(20.0, "held readbacks", self._release)
+        every(self._graph, "graph", self._on_graph)
+        every(self._show, "episodes", self._show_episodes)
+        every(1.0, "diagnostics", lambda: self.health.publish())
+        if self._sim_time:
+            # Readbacks may overtake the clock on their way: they go on as soon as it has caught up.
+            step = JumpThreshold(
+                min_forward=Duration(nanoseconds=1), min_backward=None, on_clock_change=False
+            )
+            self._jump = self.get_clock().create_jump_callback(
+                step, post_callback=guard(self, "clock", lambda _: self._release())
+            )
+
+    # -- life ------------------------------------------------------------------------------------------
+
+    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Open the ledger as its one writer, and subscribe to the readbacks."""
+        try:
+            path = self.ledger_name or _default_ledger(self.get_name())
+            self.ledger = open_ledger(path, mark=Path(self._mark) if self._mark else None)
+            generation = self.ledger.open_writer(self.get_fully_qualified_name(), time=self.desk.now)
+            book = Book(self.ledger, generation)
+            book.load()
+        except (LedgerError, OSError) as error:
+            self.ledger_fault = str(error)
+            self.get_logger().error(f"the ledger cannot be used: {error}")
+            self._close_ledger()
+            return FAILED
+        self.ledger_fault = ""
+        self.service = AuthorityService(self.catalog, book)
+        self.desk.watch(self.service)
+        self.desk.close("it is not active")
+        self._subscribe()
+        return DONE
+
+    def _subscribe(self) -> None:
+        service = self.service
+        assert service is not None
+
+        def take(sample: Observation) -> str | None:
+            return service.observed(sample, self.desk.now)
+
+        for provider in self.catalog.providers():
+            for name, route in provider.routes.items():
+                full = f"{provider.id}/{name}"
+                unreadable = service.buffers[full].unreadable
+                self.readbacks.append(
+                    Readback(self, full, provider, route, take, unreadable, sim_time=self._sim_time)
+                )
+
+    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Take over the active episodes and begin to decide, as soon as the clock runs."""
+        self._active = True
+        self._begin()
+        return DONE
+
+    def _begin(self) -> None:
+        """Rule X1, once there is a time to write it under."""
+        service = self.service
+        if not self._active or service is None or self.desk.service is not None or self.desk.now <= 0:
+            return
+        try:
+            service.recover(self.desk.now)
+        except LedgerError as error:
+            self.ledger_fault = str(error)
+            self.desk.close(str(error))
+            self._active = False
+            self.get_logger().error(f"the ledger cannot be used: {error}")
+            return
+        for active in service.book.active().values():
+            service.unavailable.update(active.unavailable)
+            self._changed[active.episode] = active
+        self.desk.open(service)
+        self.presence.begin(self._wait)
+        self.get_logger().info(
+            f"active: generation {service.book.generation}, {len(service.book.active())} episodes under way"
+        )
+
+    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Refuse from now on. Evidence is still collected."""
+        self._active = False
+        self.desk.close("it is not active")
+        return DONE
+
+    def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Give up the ledger and the readbacks."""
+        self._drop()
+        return DONE
+
+    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """As ``on_cleanup``."""
+        self._drop()
+        return DONE
+
+    def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """A transition failed in a way that nobody foresaw: give everything up."""
+        self._drop()
+        return DONE
+
+    def _drop(self) -> None:
+        self._active = False
+        self.desk.close("it is not configured")
+        for readback in self.readbacks:
+            readback.close()
+        self.readbacks.clear()
+        self.service = None
+        self._close_ledger()
+
+    def _close_ledger(self) -> None:
+        if self.ledger is not None:
+            self.ledger.close()
+            self.ledger = None
+
+    def close(self) -> None:
+        """At the end of the process: what was decided last is published, the ledger is closed."""
+        self._show_episodes()
+        self._drop()
+
+    # -- what is told ----------------------------------------------------------------------------------
+
+    def _tell(self, said: Ruling, after: State) -> None:
+        self._decisions.publish(decision_msg(said))
+        if said.episode != OFFICE and after.episode:
+            self._changed[said.episode] = after
+            self.latest = said.episode
+
+    def _show_episodes(self) -> None:
+        changed, self._changed = self._changed, {}
+        for state in changed.values():
+            self._episodes.publish(episode_msg(state, self.desk.now))
+
+    # -- what happens by itself ------------------------------------------------------------------------
+
+    def _on_tick(self) -> None:
+        self._begin()
+        if self.desk.service is not None and self.desk.now > 0:
+            self.desk.service.tick(self.desk.now)
+
+    def _release(self) -> None:
+        for readback in self.readbacks:
+            readback.release()
+
+    def _on_graph(self) -> None:
+        if self.desk.service is not None:
+            self.presence.check()
+
+    def _seen(self, provider: str, reason: str) -> None:
+        """The graph says something new of a provider."""
+        if provider not in self.overruled:
+            self.desk.set_availability(provider, reason)
+
+    def overrule(self, provider: str, reason: str, *, cancel: bool) -> list[Ruling]:
+        """An operator's word on a provider: it stands above what the graph shows until it is taken back."""
+        if reason:
+            self.overruled[provider] = reason
+        else:
+            self.overruled.pop(provider, None)
+            reason = self.presence.reason(provider) or ""
+        return self.desk.set_availability(provider, reason, cancel=cancel)
+
+    def now(self) -> Ns:
+        """ROS time."""
+        return self.desk.now
+
+
+def _default_ledger(name: str) -> str:
+    folder = Path(os.environ.get("ROS_HOME") or Path.home() / ".ros") / "adf_ea"
+    folder.mkdir(parents=True, exist_ok=True)
+    return str(folder / f"{name}.db")

@@ -1,0 +1,184 @@
+"""The authority's services: messages to the desk and back. A request that fails is answered as a refusal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from rclpy.callback_groups import CallbackGroup
+
+from adf_ea_ros import msg, srv
+from adf_ea_ros.contracts.model import Task
+from adf_ea_ros.contracts.view import planner_view
+from adf_ea_ros.nodes import convert
+from adf_ea_ros.nodes.support import guard
+from adf_ea_ros.runtime.public import Ruling, refusal
+
+if TYPE_CHECKING:
+    from adf_ea_ros.nodes.authority import AuthorityNode
+
+
+class FrontDesk:
+    """All services of one authority node, under its private names."""
+
+    def __init__(self, node: AuthorityNode, group: CallbackGroup) -> None:
+        """Offer them."""
+        self._node, self._desk = node, node.desk
+        services: list[tuple[Any, str, Callable[..., Any]]] = [
+            (srv.ListCapabilities, "list_capabilities", self._list_capabilities),
+            (srv.StartEpisode, "start_episode", self._start_episode),
+            (srv.GetEpisode, "get_episode", self._get_episode),
+            (srv.ReviseProposal, "revise_proposal", self._revise_proposal),
+            (srv.Admit, "admit", self._admit),
+            (srv.Report, "report", self._report),
+            (srv.ListAttempts, "list_attempts", self._list_attempts),
+            (srv.Observe, "observe", self._observe),
+            (srv.ClaimCompletion, "claim_completion", self._claim_completion),
+            (srv.StopEpisode, "stop_episode", self._stop_episode),
+            (srv.SetAvailability, "set_availability", self._set_availability),
+            (srv.Halt, "halt", self._halt),
+        ]
+        self.services = [
+            node.create_service(
+                kind,
+                f"~/{name}",
+                guard(node, f"service {name}", call, _failed(kind, name)),
+                callback_group=group,
+            )
+            for kind, name, call in services
+        ]
+
+    # -- for planners ----------------------------------------------------------------------------------
+
+    def _list_capabilities(self, request: Any, response: Any) -> Any:
+        catalog, now = self._node.catalog, self._desk.now
+        response.tasks = [task.id for task in catalog.tasks()]
+        response.generation = self._desk.generation
+        task: Task | None = None
+        if request.task:
+            if request.task not in response.tasks:
+                return response
+            task = catalog.task(request.task)
+        service = self._desk.service
+        unavailable = service.unavailable if service is not None else {}
+        for view in planner_view(catalog, now, task, unavailable=True).capabilities:
+            providers = [p.id for p in catalog.bindable_providers(view.id, now) if p.id not in unavailable]
+            response.capabilities.append(
+                msg.Capability(
+                    id=view.id,
+                    version=view.version,
+                    title=view.title,
+                    description=msgspec.json.encode(view).decode(),
+                    providers=providers,
+                )
+            )
+        return response
+
+    def _start_episode(self, request: Any, response: Any) -> Any:
+        response.episode, said = self._desk.start_episode(request.task, request.planner)
+        response.started = bool(response.episode)
+        return _say(response, said)
+
+    def _get_episode(self, request: Any, response: Any) -> Any:
+        service = self._desk.service
+        if service is None:
+            return response
+        name = request.episode or self._node.latest or _latest(service)
+        state = service.book.state(name) if name else None
+        if state is not None:
+            response.found = True
+            response.episode = convert.episode_msg(state, self._desk.now)
+        return response
+
+    def _revise_proposal(self, request: Any, response: Any) -> Any:
+        steps = [convert.step_of(step) for step in request.steps]
+        return _say(response, self._desk.revise(request.episode, steps, request.author))
+
+    def _observe(self, request: Any, response: Any) -> Any:
+        said = self._desk.observe(request.episode, request.step)
+        service = self._desk.service
+        state = service.book.state(request.episode) if service is not None else None
+        if state is not None:
+            node = state.proposal.nodes.get(request.step)
+            facts = {e.condition.fact for e in node.operation.effects} if node is not None else set()
+            found = [f for f in state.facts.values() if f.condition.fact in facts]
+            attempt = state.attempts.get(said.attempt)
+            found += attempt.findings if attempt is not None else ()
+            response.facts = [convert.fact_msg(f) for f in found]
+        return _say(response, said)
+
+    def _claim_completion(self, request: Any, response: Any) -> Any:
+        return _say(response, self._desk.claim(request.episode))
+
+    def _stop_episode(self, request: Any, response: Any) -> Any:
+        return _say(response, self._desk.stop(request.episode, request.by, request.reason, request.hand_to))
+
+    # -- for capability nodes --------------------------------------------------------------------------
+
+    async def _admit(self, request: Any, response: Any) -> Any:
+        await self._node.presence.arrival(request.provider)
+        said, order = self._desk.admit(request.episode, request.step, request.provider, request.generation)
+        if order is not None:
+            response.attempt = convert.attempt_msg(order)
+        return _say(response, said)
+
+    def _report(self, request: Any, response: Any) -> Any:
+        if request.answer not in convert.ANSWER_OF or request.interaction not in convert.INTERACTION_OF:
+            text = f"answer {request.answer} with interaction {request.interaction} means nothing"
+            return _say(response, refusal("Report", request.attempt, "X5.bad_request", text, self._desk.now))
+        answer, interaction = convert.ANSWER_OF[request.answer], convert.INTERACTION_OF[request.interaction]
+        return _say(response, self._desk.report(request.attempt, answer, interaction, request.detail))
+
+    def _list_attempts(self, request: Any, response: Any) -> Any:
+        response.attempts = [convert.attempt_msg(o) for o in self._desk.open_attempts(request.provider)]
+        response.generation = self._desk.generation
+        return response
+
+    # -- for operators ---------------------------------------------------------------------------------
+
+    def _set_availability(self, request: Any, response: Any) -> Any:
+        if request.provider not in {p.id for p in self._node.catalog.providers()}:
+            text = f"no provider {request.provider!r} is loaded"
+            said = [refusal("SetAvailability", request.provider, "X5.bad_request", text, self._desk.now)]
+        else:
+            said = self._node.overrule(request.provider, request.reason, cancel=request.cancel)
+        response.decisions = [convert.decision_msg(each) for each in said]
+        return response
+
+    def _halt(self, request: Any, response: Any) -> Any:
+        said = self._desk.halt(request.by, request.reason) if request.halt else self._desk.resume(request.by)
+        response.decisions = [convert.decision_msg(each) for each in said]
+        return response
+
+
+def _say(response: Any, said: Ruling) -> Any:
+    response.decision = convert.decision_msg(said)
+    return response
+
+
+def _failed(kind: Any, name: str) -> Callable[..., Any]:
+    """Makes the answer of a request that raised: a refusal where the response has room for one."""
+
+    def failed(*_: Any) -> Any:
+        said = convert.decision_msg(
+            refusal(
+                name, "", "X5.bad_request", f"{name} failed on this request; the authority's log says why"
+            )
+        )
+        response = kind.Response()
+        if hasattr(response, "decision"):
+            response.decision = said
+        elif hasattr(response, "decisions"):
+            response.decisions = [said]
+        return response
+
+    return failed
+
+
+def _latest(service: Any) -> str:
+    """The episode with the newest record in the ledger; empty where there is none."""
+    heads = {
+        name: service.book.ledger.head(name) for name in service.book.ledger.episodes() if name != "authority"
+    }
+    return max(heads, key=lambda name: heads[name].position if heads[name] else 0, default="")

@@ -1,0 +1,185 @@
+"""The desk of an authority: takes requests with the time of their arrival, also while it is closed.
+
+An authority that is not active, or whose clock has not started, refuses everything and says so. Calls must be
+serialized, as for the service behind it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from adf_ea_ros.authority.decision import Decision
+from adf_ea_ros.authority.grounding import Step
+from adf_ea_ros.authority.model import Interaction
+from adf_ea_ros.authority.requests import Answer
+from adf_ea_ros.authority.state import State
+from adf_ea_ros.contracts.conditions import Ns
+from adf_ea_ros.runtime.public import Order, Ruling, not_ready, order, ruling
+from adf_ea_ros.runtime.service import AuthorityService
+
+Watcher = Callable[[Ruling, State], None]
+"""Called with every decision, once it is durable. Must not call the desk: decisions do not nest."""
+
+
+class Desk:
+    """In front of one ``AuthorityService``, which may come and go."""
+
+    def __init__(self, clock: Callable[[], Ns]) -> None:
+        """``clock`` gives the ROS time; 0 where it has not started."""
+        self._clock = clock
+        self._service: AuthorityService | None = None
+        self._last: tuple[Decision, Ruling] | None = None
+        self.closed = "it is not configured"
+        """Why nothing is decided; empty while the desk is open."""
+        self.watchers: list[Watcher] = []
+
+    # -- life ------------------------------------------------------------------------------------------
+
+    def open(self, service: AuthorityService) -> None:
+        """Begin to decide. The service has recovered already."""
+        self._service = service
+        self.closed = ""
+
+    def watch(self, service: AuthorityService) -> None:
+        """Tell the watchers what ``service`` decides, also before the desk opens: a restart is news."""
+
+        def told(episode: str, decision: Decision, after: State) -> None:
+            said = ruling(episode, decision, self.now, service.book.generation)
+            self._last = (decision, said)
+            for watcher in self.watchers:
+                watcher(said, after)
+
+        service.listeners.append(told)
+
+    def close(self, why: str) -> None:
+        """Decide nothing from now on."""
+        self._service = None
+        self.closed = why
+
+    @property
+    def now(self) -> Ns:
+        """ROS time."""
+        return self._clock()
+
+    @property
+    def service(self) -> AuthorityService | None:
+        """The service, while the desk is open."""
+        return self._service
+
+    @property
+    def generation(self) -> int:
+        """Of the authority; 0 while it is closed."""
+        return self._service.book.generation if self._service is not None else 0
+
+    def _shut(self) -> str:
+        """Why a request cannot be taken now; empty where it can."""
+        return self.closed or ("" if self.now > 0 else "its clock has not started: nothing publishes /clock")
+
+    def _said(self, episode: str, decision: Decision, now: Ns) -> Ruling:
+        if self._last is not None and self._last[0] is decision:
+            return self._last[1]
+        return ruling(episode, decision, now, self.generation)
+
+    # -- requests --------------------------------------------------------------------------------------
+
+    def admit(
+        self, episode: str, step: str, provider: str, generation: int = 0
+    ) -> tuple[Ruling, Order | None]:
+        """Ask to run a step now; the order is to be carried out where there is one."""
+        now, service = self.now, self._service
+        if service is None or self._shut():
+            return not_ready("Dispatch", step, self._shut(), now), None
+        decision = service.dispatch(episode, step, provider, now, generation)
+        attempt = decision.attempt
+        return self._said(episode, decision, now), order(
+            decision.after, attempt, now
+        ) if attempt is not None else None
+
+    def report(
+        self, attempt: str, answer: Answer | None, interaction: Interaction, detail: str = ""
+    ) -> Ruling:
+        """Take a provider's answer, or (with ``answer``) what it says of an attempt in doubt."""
+        now, service = self.now, self._service
+        if service is None or self._shut():
+            return not_ready("Report", attempt, self._shut(), now)
+        if answer is None:
+            decision = service.report(attempt, interaction, now, detail)
+        else:
+            decision = service.reconcile(attempt, answer, interaction, now, detail)
+        # What evidence then made of it is a decision of its own, and has been told.
+        return self._said(attempt.rpartition(".")[0], decision, now)
+
+    def start_episode(self, task: str, planner: str) -> tuple[str, Ruling]:
+        """Take up a task; the name of the episode is empty where that is refused."""
+        now, service = self.now, self._service
+        if service is None or self._shut():
+            return "", not_ready("Begin", task, self._shut(), now)
+        episode, decision = service.start_episode(task, planner, now)
+        return episode, self._said(episode, decision, now)
+
+    def revise(self, episode: str, steps: Iterable[Step], author: str) -> Ruling:
+        """Propose the residual plan."""
+        now, service = self.now, self._service
+        if service is None or self._shut():
+            return not_ready("Revise", author, self._shut(), now)
+        return self._said(episode, service.revise(episode, steps, author, now), now)
+
+    def observe(self, episode: str, step: str) -> Ruling:
+        """Spend an observation."""
+        return self._ask("Observe", episode, step, lambda s, now: s.observe(episode, step, now))
+
+    def claim(self, episode: str) -> Ruling:
+        """Claim completion."""
+        return self._ask("Claim", episode, "", lambda s, now: s.claim(episode, now))
+
+    def stop(self, episode: str, by: str, reason: str, hand_to: str = "") -> Ruling:
+        """Stop without a claim."""
+        return self._ask("Stop", episode, by, lambda s, now: s.stop(episode, by, reason, now, hand_to))
+
+    def _ask(
+        self, request: str, episode: str, subject: str, ask: Callable[[AuthorityService, Ns], Decision]
+    ) -> Ruling:
+        now, service = self.now, self._service
+        if service is None or self._shut():
+            return not_ready(request, subject, self._shut(), now)
+        return self._said(episode, ask(service, now), now)
+
+    def set_availability(self, provider: str, reason: str, *, cancel: bool = False) -> list[Ruling]:
+        """Make a provider eligible or not, in every active episode."""
+        return self._each(
+            "SetAvailability",
+            provider,
+            lambda s, now: s.set_availability(provider, reason, now, cancel=cancel),
+        )
+
+    def halt(self, by: str, reason: str) -> list[Ruling]:
+        """Halt every active episode."""
+        return self._each("Halt", by, lambda s, now: s.halt(by, reason, now))
+
+    def resume(self, by: str) -> list[Ruling]:
+        """Lift the halt."""
+        return self._each("Resume", by, lambda s, now: s.resume(by, now))
+
+    def _each(
+        self, request: str, subject: str, ask: Callable[[AuthorityService, Ns], list[Decision]]
+    ) -> list[Ruling]:
+        now, service = self.now, self._service
+        if service is None or self._shut():
+            return [not_ready(request, subject, self._shut(), now)]
+        return [ruling(d.after.episode, d, now, self.generation) for d in ask(service, now)]
+
+    # -- looking ---------------------------------------------------------------------------------------
+
+    def open_attempts(self, provider: str = "") -> list[Order]:
+        """Attempts whose interaction or outcome is open, of one provider or of all."""
+        service = self._service
+        if service is None:
+            return []
+        states = service.book.active()
+        return [order(states[e], a, self.now) for e, a in service.open_attempts(provider)]
+
+    def look(self, attempt: str) -> Order | None:
+        """One attempt, also of an episode that has ended."""
+        state = self._service.book.state(attempt.rpartition(".")[0]) if self._service is not None else None
+        found = state.attempts.get(attempt) if state is not None else None
+        return order(state, found, self.now) if state is not None and found is not None else None
