@@ -276,7 +276,7 @@ class Environment:
         wanted = self.build_inputs(names)
         if self.stamps.current("build", wanted) and self.install.is_dir():
             return
-        # Neither CMake nor colcon takes back what an earlier build installed: start afresh when something went.
+        # Neither CMake nor colcon takes back what an earlier build installed: start afresh if something went.
         gone = set(json.loads(self.stamps.values.get("names", "[]"))) - set(names)
         if gone:
             say(f"build: from scratch, since these are gone: {', '.join(sorted(gone))}")
