@@ -93,10 +93,12 @@ class _Publisher:
 class RouteBuffer:
     """The samples of one route. Memory is bounded by ``depth`` samples for each of ``subjects`` subjects.
 
-    Args: route: "provider/route". depth: samples kept per subject. subjects: subjects kept; beyond that the
-    one silent for longest gives way, but never a pinned one. skew: how far (ns) a stamp may lie ahead of
-    its reception; the same as ``Context.skew``. silence: a pause (ns) between receptions that is taken as a
-    gap in which the state is unknown; 0: none is.
+    Args:
+        route: "provider/route".
+        depth: samples kept per subject.
+        subjects: subjects kept; beyond that the one silent for longest gives way, but never a pinned one.
+        skew: how far (ns) a stamp may lie ahead of its reception; the same as ``Context.skew``.
+        silence: without a sample for longer than this (ns), the state is unknown; 0: a pause is a pause.
     """
 
     def __init__(
@@ -107,7 +109,8 @@ class RouteBuffer:
         self.route = route
         self.provider = provider_of(route)
         self.latest: Ns = -1
-        """When the newest sample was received, taken or refused."""
+        """When the newest message was received, taken or refused."""
+        self._heard: Ns = -1  # when the newest sample that was taken was received
         self.refusals: dict[str, Refusals] = {}
         """What was refused, by reason code."""
         self._depth, self._limit, self._skew, self._silence = depth, subjects, skew, silence
@@ -130,8 +133,6 @@ class RouteBuffer:
         received = sample.received
         if received < self.latest:
             self.reset(received)
-        elif self._silence and self.latest >= 0 and received - self.latest > self._silence:
-            self.note_gap(Gap(self.route, self.latest, received, "silent", unknown=True))
         self.latest = received
         if sample.source != self.provider or sample.route != self.route:
             return self._refuse(reasons.SOURCE if sample.route == self.route else reasons.ROUTE, sample)
@@ -154,14 +155,23 @@ class RouteBuffer:
         samples = subject.samples
         if len(samples) == self._depth:
             del self._ids[samples[0].id]
+        if self._silence and received - self._heard > self._silence:
+            self._note_silence(sample)
+        self._heard = received
         samples.append(sample)
         self._ids[sample.id] = sample
         return None
 
+    def _note_silence(self, sample: Observation) -> None:
+        """A sample after a pause: the state is known again from its capture on, unless that is older still."""
+        if self._heard >= 0:
+            end = sample.stamp - 1 if sample.stamp > self._heard else sample.received
+            self.note_gap(Gap(self.route, self._heard, end, reasons.SILENT, unknown=True))
+
     def unreadable(self, code: str, received: Ns, *, publisher: str = "", sequence: int = -1) -> None:
         """Note a message of this route that gave no observation; ``code`` says why.
 
-        It counts in the publisher's numbering, so that the next message does not look like one after a loss.
+        It counts in the publisher's numbering: the next message must not look like one after a loss.
         """
         if received < self.latest:
             self.reset(received)
@@ -200,7 +210,9 @@ class RouteBuffer:
         if missing < 0:
             return False
         if missing:
-            self.note_gap(Gap(self.route, publisher.received, received, f"{missing} lost", unknown=False))
+            self.note_gap(
+                Gap(self.route, publisher.received, received, f"{reasons.LOST}: {missing}", unknown=False)
+            )
         publisher.sequence, publisher.received = sequence, received
         return True
 
@@ -253,7 +265,7 @@ class RouteBuffer:
         self._ids.clear()
         self._gaps.clear()
         self._gaps.append(Gap(self.route, min(0, now), now, reasons.RESET, unknown=True))
-        self.latest = now
+        self.latest = self._heard = now
 
     def publishers_changed(self) -> None:
         """The graph shows other publishers than before: numbering starts anew.
@@ -276,6 +288,8 @@ class RouteBuffer:
         the note ``E.clock``.
         """
         gaps = [gap for gap in self._gaps if gap.end >= since and gap.start <= now]
+        if self._silence and now - self._heard > self._silence:
+            gaps.append(Gap(self.route, max(self._heard, 0), now, reasons.SILENT, unknown=True))
         if now < self.latest:
             return Window([], gaps, (reasons.CLOCK,))
         notes = [code for code, last in self.refusals.items() if last.concern(subject, since)]

@@ -201,7 +201,8 @@ def _reasons(
     if decision.verdict is Verdict.SATISFIED:
         return (*codes, reasons.CAP) if reasons.CAP in notes else tuple(codes)
     codes += sorted({refused.code for refused in screened.refused})
-    codes += sorted({reasons.GAP if gap.unknown else reasons.LOST for gap in gaps})
+    named = {gap.reason.partition(":")[0] for gap in gaps}
+    codes += sorted(code for code in named if code in reasons.SENTENCES)
     return tuple(dict.fromkeys([*codes, *notes]))
 
 

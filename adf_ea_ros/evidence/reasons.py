@@ -31,6 +31,7 @@ UNNAMED = "E.unnamed"
 SEQUENCE = "E.sequence"
 FULL = "E.full"
 LOST = "E.lost"
+SILENT = "E.silent"
 RESET = "E.reset"
 
 # --- why the eligible samples decided nothing, or what qualifies a decision ---------------------------------
@@ -72,6 +73,7 @@ SENTENCES = {
     SEQUENCE: "the publisher's sequence number was repeated or went backwards: a replay",
     FULL: "the buffer holds as many pinned subjects as it may",
     LOST: "the publisher's sequence number jumped: messages were lost",
+    SILENT: "the route was silent for longer than it may be: the state is unknown",
     RESET: "the clock went back: everything seen before it is unusable",
     NONE: "no sample is eligible",
     COUNT: "fewer samples are eligible than the requirement asks for",

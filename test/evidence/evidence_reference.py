@@ -1,6 +1,7 @@
 """A second qualifier, written from doc/evidence.md as plainly as possible, to compare the fast one with.
 
-It shares no code with it beyond the types: it filters lists again and again, and builds every window by search.
+It shares no code with it beyond the types: it filters lists again and again, and builds every window by
+search.
 """
 
 from __future__ import annotations

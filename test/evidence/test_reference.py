@@ -1,6 +1,7 @@
 """The qualifier against a slow, plainly written one, on random schedules.
 
-A few hundred in a quick run; the full run (EVIDENCE_SCHEDULES=20000, as in continuous integration) takes minutes.
+A few hundred in a quick run; the full run (EVIDENCE_SCHEDULES=20000, as in continuous integration) takes
+minutes.
 """
 
 import os
