@@ -42,7 +42,8 @@ from typing_extensions import Self
 
 from adf_ea_ros.action import Execute
 from adf_ea_ros.msg import Decision, Step
-from adf_ea_ros.nodes.support import LATCHED, guard
+from adf_ea_ros.nodes.names import AUTHORITY, execute_action
+from adf_ea_ros.nodes.support import guard, latched
 from adf_ea_ros.srv import (
     ClaimCompletion,
     GetEpisode,
@@ -154,11 +155,11 @@ class AsyncPlanner:
         self,
         node: Node,
         *,
-        authority: str = "/authority",
-        execute: str = "/execute",
+        authority: str = AUTHORITY,
+        namespace: str = "",
         timeout: float = ANSWER,
     ) -> None:
-        """Args: names of the authority node and of the Execute action; ``timeout`` for each request."""
+        """Args: full name of the authority, namespace of the capability nodes, seconds for each request."""
         self.node = node
         self.authority = authority.rstrip("/")
         self.episode_id = ""
@@ -167,10 +168,16 @@ class AsyncPlanner:
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._clients: dict[str, Any] = {}
         self._streams: list[DecisionStream] = []
-        self._action = ActionClient(node, Execute, execute, callback_group=self._group)
-        self._action_name = execute
+        self._past: deque[Any] = deque(maxlen=_KEPT)
+        self._namespace = namespace
+        self._actions: dict[str, ActionClient] = {}
+        self._steps: dict[str, str] = {}  # step: its capability
         self._subscription = node.create_subscription(
-            Decision, f"{self.authority}/decisions", self._on_decision, LATCHED, callback_group=self._group
+            Decision,
+            f"{self.authority}/decisions",
+            self._on_decision,
+            latched(_KEPT),
+            callback_group=self._group,
         )
 
     # -- requests --------------------------------------------------------------------------------------
@@ -197,7 +204,10 @@ class AsyncPlanner:
         request = ReviseProposal.Request(
             episode=self.episode_id, steps=list(steps), author=self.node.get_name()
         )
-        return (await self._call(ReviseProposal, "revise_proposal", request)).decision
+        decision = (await self._call(ReviseProposal, "revise_proposal", request)).decision
+        if decision.authorized:
+            self._steps = {stated.id: stated.capability for stated in request.steps}
+        return decision
 
     async def observe(self, name: str) -> Any:
         """Spend an observation on a step (Observe.Response). What it shows follows on the decision topic."""
@@ -240,14 +250,20 @@ class AsyncPlanner:
         """Run one admitted step under assurance (an Execute.Result).
 
         Args:
-            provider: empty for the first eligible one.
+            provider: empty for the first one that the authority lists as eligible.
             evidence_timeout: seconds of ROS time for evidence after the answer; 0: the node's default.
 
         Raises:
             AuthorityMissing: no capability node offers the action; nothing was sent.
             NoAnswer: sent, and no result in time. It may run, or have run: ask ``episode()``.
         """
-        await self._until(self._action.server_is_ready, lambda: self._missing(self._action_name))
+        provider = provider or await self._first_provider(name)
+        action_name = execute_action(provider, self._namespace)
+        action = self._actions.get(provider)
+        if action is None:
+            action = ActionClient(self.node, Execute, action_name, callback_group=self._group)
+            self._actions[provider] = action
+        await self._until(action.server_is_ready, lambda: self._missing(action_name))
         whole, part = divmod(round(evidence_timeout * 1e9), 1_000_000_000)
         goal = Execute.Goal(
             episode=self.episode_id,
@@ -261,10 +277,10 @@ class AsyncPlanner:
                 on_feedback(message.feedback)
 
         feedback = guard(self.node, "on_feedback", on_message)
-        sent = self._action.send_goal_async(goal, feedback_callback=feedback)
+        sent = action.send_goal_async(goal, feedback_callback=feedback)
         handle = await self._within(sent, self._timeout, f"whether step {name} was taken")
         if not handle.accepted:
-            raise NoAnswer(f"the capability node at {self._action_name} rejected the goal for step {name}")
+            raise NoAnswer(f"the capability node at {action_name} rejected the goal for step {name}")
         answer = await self._within(handle.get_result_async(), timeout, f"the result of step {name}")
         if answer.status == GoalStatus.STATUS_UNKNOWN or not answer.result.outcome:
             raise NoAnswer(f"the goal for step {name} ended without a result")
@@ -274,6 +290,9 @@ class AsyncPlanner:
         """Decisions on this client's episode, from now on and as far back as the authority keeps them."""
         stream = DecisionStream(self._streams.remove)
         self._streams.append(stream)
+        for decision in self._past:
+            if self._concerns(decision):
+                stream.put(decision)
         return stream
 
     def close(self) -> None:
@@ -281,17 +300,36 @@ class AsyncPlanner:
         for stream in list(self._streams):
             stream.close()
         self.node.destroy_subscription(self._subscription)
-        self._action.destroy()
+        for action in self._actions.values():
+            action.destroy()
         for client in self._clients.values():
             self.node.destroy_client(client)
 
     # -- inside ----------------------------------------------------------------------------------------
 
+    async def _first_provider(self, name: str) -> str:
+        """The first eligible provider of a step's capability."""
+        if name not in self._steps:
+            found = await self.episode()
+            self._steps = (
+                {stated.id: stated.capability for stated in found.steps} if found is not None else {}
+            )
+        capability = self._steps.get(name)
+        if capability is None:
+            raise PlannerError(f"the admitted proposal has no step {name!r}: it has {', '.join(self._steps)}")
+        for listed in (await self.capabilities()).capabilities:
+            if listed.id == capability and listed.providers:
+                return str(listed.providers[0])
+        raise PlannerError(f"no provider of {capability} is eligible now")
+
     def _on_decision(self, decision: Any) -> None:
-        if self.episode_id and decision.episode != self.episode_id:
-            return
-        for stream in list(self._streams):
-            stream.put(decision)
+        self._past.append(decision)
+        if self._concerns(decision):
+            for stream in list(self._streams):
+                stream.put(decision)
+
+    def _concerns(self, decision: Any) -> bool:
+        return not self.episode_id or decision.episode == self.episode_id
 
     async def _call(self, kind: Any, name: str, request: Any) -> Any:
         full = f"{self.authority}/{name}"
@@ -310,8 +348,8 @@ class AsyncPlanner:
     def _missing(self, name: str) -> AuthorityMissing:
         domain = self.node.context.get_domain_id()
         return AuthorityMissing(
-            f"{name} is not there after {self._timeout:g} s: are authority and capability node running, "
-            f"and in ROS domain {domain}?"
+            f"{name} is not there after {self._timeout:g} s: are authority and capability node running, and "
+            f"in ROS domain {domain}?"
         )
 
     async def _until(self, condition: Callable[[], bool], missing: Callable[[], PlannerError]) -> None:
@@ -366,13 +404,13 @@ class Planner:
         self,
         name: str = "planner",
         *,
-        authority: str = "/authority",
-        execute: str = "/execute",
+        authority: str = AUTHORITY,
+        namespace: str = "",
         timeout: float = ANSWER,
         domain_id: int | None = None,
         on_decision: Callable[[Any], None] | None = None,
     ) -> None:
-        """Args as of AsyncPlanner; ``domain_id`` instead of ROS_DOMAIN_ID, ``on_decision`` runs in its thread."""
+        """Args as of AsyncPlanner; ``domain_id`` for ROS_DOMAIN_ID; ``on_decision`` runs in its thread."""
         self._context = Context()
         rclpy.init(
             context=self._context,
@@ -381,7 +419,7 @@ class Planner:
             args=[],
         )
         self.node = Node(name, context=self._context, use_global_arguments=False)
-        self._async = AsyncPlanner(self.node, authority=authority, execute=execute, timeout=timeout)
+        self._async = AsyncPlanner(self.node, authority=authority, namespace=namespace, timeout=timeout)
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self.node)
         self._thread = threading.Thread(target=self._spin, name=f"{name} client", daemon=True)

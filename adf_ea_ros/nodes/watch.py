@@ -18,7 +18,7 @@ from rich.live import Live
 
 from adf_ea_ros.cli.watch_view import Board, DecisionView, EpisodeView, decision_row
 from adf_ea_ros.msg import Decision, Episode
-from adf_ea_ros.nodes.support import LATCHED, guard
+from adf_ea_ros.nodes.support import guard, latched
 
 _KEPT = 200  # decisions and episodes that are remembered
 _WAIT = 5.0  # seconds after which silence is worth a word
@@ -37,21 +37,21 @@ class Listener:
         self._seen: set[str] = set()
         self._context = Context()
         rclpy.init(context=self._context, signal_handler_options=SignalHandlerOptions.NO, args=[])
-        self._node = Node("watch", context=self._context, use_global_arguments=False)
+        self.node = Node("watch", context=self._context, use_global_arguments=False)
         self.domain = self._context.get_domain_id()
         name = authority.rstrip("/")
-        decided = guard(self._node, "decision", self._on_decision)
-        changed = guard(self._node, "episode", self._on_episode)
-        self._node.create_subscription(Decision, f"{name}/decisions", decided, LATCHED)
-        self._node.create_subscription(Episode, f"{name}/episodes", changed, LATCHED)
+        decided = guard(self.node, "decision", self._on_decision)
+        changed = guard(self.node, "episode", self._on_episode)
+        self.node.create_subscription(Decision, f"{name}/decisions", decided, latched(_KEPT))
+        self.node.create_subscription(Episode, f"{name}/episodes", changed, latched(_KEPT))
         self._topic = f"{name}/decisions"
         self._executor = SingleThreadedExecutor(context=self._context)
-        self._executor.add_node(self._node)
+        self._executor.add_node(self.node)
 
     @property
     def authorities(self) -> int:
         """How many authorities publish there now."""
-        return int(self._node.count_publishers(self._topic))
+        return int(self.node.count_publishers(self._topic))
 
     def spin(self, seconds: float) -> None:
         """Take in what comes within so many seconds."""
@@ -62,7 +62,7 @@ class Listener:
     def close(self) -> None:
         """Take the node off the graph."""
         self._executor.shutdown(timeout_sec=1.0)
-        self._node.destroy_node()
+        self.node.destroy_node()
         self._context.try_shutdown()
 
     def _on_decision(self, message: Any) -> None:

@@ -1,0 +1,89 @@
+"""What the demo prints: in colour and with a status line into a terminal, plain into anything else."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterable
+
+from rich.console import Console, RenderableType
+from rich.rule import Rule
+from rich.status import Status
+from rich.table import Table
+from rich.text import Text
+
+from adf_ea_ros.cli.watch_view import DecisionView, decision_row, seconds
+from adf_ea_ros.contracts.conditions import Ns
+from adf_ea_ros.nodes.demo_story import Check
+
+_PLAIN_WIDTH = 100
+_SILENCE = 2.0  # seconds after which something is said
+
+
+def make_console() -> Console:
+    """The console of this process: as wide as the terminal, or a fixed width into a file or pipe."""
+    width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else _PLAIN_WIDTH
+    return Console(width=width, highlight=False, soft_wrap=False)
+
+
+class Screen:
+    """Everything that the demo shows, in order."""
+
+    def __init__(self, console: Console) -> None:
+        self.console = console
+        self._status: Status | None = None
+        self._spoke = time.monotonic()
+
+    def head(self, text: str) -> None:
+        """The start of a part."""
+        self._print(Rule(Text(text, style="bold"), align="left", style="dim"))
+
+    def note(self, text: str, style: str = "dim") -> None:
+        """A remark of the demo itself."""
+        self._print(Text(text, style=style))
+
+    def said(self, who: str, text: str, now: Ns = 0) -> None:
+        """Something that a client did, at a time on the rig's clock where there is one."""
+        row = Table.grid(padding=(0, 1))
+        row.add_column(justify="right", width=9, no_wrap=True)
+        row.add_column(width=10, no_wrap=True)
+        row.add_column(ratio=1, overflow="fold")
+        row.add_row(
+            Text(seconds(now) if now else "", style="dim"), Text(who, style="cyan"), Text(text, style="cyan")
+        )
+        self._print(row)
+
+    def decision(self, decision: DecisionView) -> None:
+        """A decision of the authority."""
+        self._print(decision_row(decision))
+
+    def checks(self, checks: Iterable[Check]) -> None:
+        """What the story must end like, and whether it did."""
+        for check in checks:
+            mark = Text("  ok    ", style="green") if check.holds else Text("  WRONG ", style="bold red")
+            self._print(mark + Text(check.text))
+
+    def raw(self, renderable: RenderableType) -> None:
+        """Something drawn elsewhere."""
+        self._print(renderable)
+
+    def status(self, text: str) -> None:
+        """What is going on: on a line that is redrawn, or, into a file, after a while of silence."""
+        if self.console.is_terminal:
+            if self._status is None:
+                self._status = self.console.status(Text(text), spinner_style="cyan")
+                self._status.start()
+            self._status.update(Text(text))
+        elif time.monotonic() - self._spoke > _SILENCE:
+            self._print(Text(f"... {text}", style="dim"))
+
+    def quiet(self) -> None:
+        """Take the status line away."""
+        if self._status is not None:
+            self._status.stop()
+            self._status = None
+
+    def _print(self, what: RenderableType) -> None:
+        self.console.print(what)
+        self._spoke = time.monotonic()
