@@ -11,6 +11,7 @@ from std_msgs.msg import Header
 from unique_identifier_msgs.msg import UUID as UuidMsg
 
 from adf_ea_ros import msg
+from adf_ea_ros.authority.decision import Work
 from adf_ea_ros.authority.feedback import feedback
 from adf_ea_ros.authority.grounding import Step
 from adf_ea_ros.authority.model import (
@@ -24,7 +25,6 @@ from adf_ea_ros.authority.model import (
 )
 from adf_ea_ros.authority.requests import Answer
 from adf_ea_ros.authority.rules.coverage import covered
-from adf_ea_ros.authority.decision import Work
 from adf_ea_ros.authority.state import State
 from adf_ea_ros.contracts.conditions import Ns
 from adf_ea_ros.evidence.types import Finding, Verdict

@@ -1,0 +1,294 @@
+"""A capability node: each provider's hardware as an action that asks the authority first and succeeds on evidence.
+
+A goal is admitted, sent to the hardware under the attempt's goal id, and followed; every answer is reported; the
+goal succeeds when qualified evidence shows the effect, and never because the hardware said so.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.clock import Clock, ClockType
+from rclpy.duration import Duration
+from rclpy.node import Node
+
+from adf_ea_ros.action import Execute
+from adf_ea_ros.authority.model import Interaction
+from adf_ea_ros.authority.requests import Answer
+from adf_ea_ros.contracts.catalog import Catalog
+from adf_ea_ros.contracts.conditions import Ns
+from adf_ea_ros.contracts.model import ProviderContract
+from adf_ea_ros.nodes.convert import INTERACTIONS, decision_msg
+from adf_ea_ros.nodes.hardware import Hardware, Said, Unsendable, hardware
+from adf_ea_ros.nodes.names import AUTHORITY
+from adf_ea_ros.nodes.params import catalog, integer, number, texts
+from adf_ea_ros.nodes.port import ServicePort
+from adf_ea_ros.nodes.reconcile import Reconciler
+from adf_ea_ros.nodes.run import OUTCOMES, Outcome, Run
+from adf_ea_ros.nodes.support import StartFault, declare, guard
+from adf_ea_ros.nodes.waiting import Waits
+from adf_ea_ros.runtime.outbox import Notice, Outbox
+from adf_ea_ros.runtime.port import AuthorityPort, Unreachable
+from adf_ea_ros.runtime.public import Order, Ruling, not_ready, refusal
+
+
+class CapabilityNode(Node):
+    """Wraps the providers that its parameter names."""
+
+    def __init__(
+        self,
+        name: str = "capability",
+        *,
+        port: AuthorityPort | None = None,
+        contracts: Catalog | None = None,
+        **options: Any,
+    ) -> None:
+        """``port`` and ``contracts`` are those of an authority in this process; otherwise parameters name them.
+
+        Raises:
+            StartFault: a parameter or a contract is wrong, or a provider has no tool.
+        """
+        super().__init__(name, **options)
+        self._declare()
+        self._catalog = contracts or catalog(self, self._contracts)
+        self._group = ReentrantCallbackGroup()  # one goal that waits holds up no other
+        self.waits = Waits(self)
+        self.port: AuthorityPort = port or ServicePort(
+            self, self.waits, self._authority, self._patience, self._group
+        )
+        self.outbox = Outbox(self.port)
+        self.runs: dict[str, Run] = {}
+        self.admitting = 0
+        """Requests to admit that are under way: the attempts that they may bring are nobody's yet."""
+        self._by_goal: dict[bytes, Run] = {}
+        self.providers = {name: self._provider(name) for name in self._names()}
+        self.tools: dict[str, Hardware] = {
+            provider.id: hardware(self, self.waits, provider.tool, self._group, self._device, self._late)
+            for provider in self.providers.values()
+            if provider.tool is not None
+        }
+        self.reconciler = Reconciler(self)
+        self.port.watch(self._hear)
+        self.port.on_late(self._too_late)
+        self._servers = [self._offer(provider) for provider in self.providers]
+        self.create_timer(
+            0.5,
+            guard(self, "housekeeping", self._keep_house),
+            self._group,
+            clock=Clock(clock_type=ClockType.STEADY_TIME),
+        )
+
+    def _declare(self) -> None:
+        self._contracts = texts(self, "contracts", "files and folders with capability and provider contracts")
+        self._wanted = texts(
+            self, "providers", "ids of the providers to wrap; empty: every one that has a tool"
+        )
+        self._authority = declare(self, "authority", AUTHORITY, "full name of the authority node")
+        self._patience = number(
+            self, "authority_wait", 2.0, 0.1, 60.0, "real seconds to wait for an answer of the authority"
+        )
+        self._device = number(
+            self,
+            "device_wait",
+            5.0,
+            0.1,
+            60.0,
+            "real seconds to wait for a device to be found, or to answer a query",
+        )
+        self._evidence = number(
+            self, "evidence_timeout", 30.0, 0.0, 86400.0,
+            "seconds to wait for evidence after the answer, where the goal does not say",
+        )  # fmt: skip
+        self._most = integer(self, "max_goals", 100, 1, 10000, "goals in progress; more are rejected")
+
+    def _names(self) -> list[str]:
+        return self._wanted or [p.id for p in self._catalog.providers() if p.tool is not None]
+
+    def _provider(self, name: str) -> ProviderContract:
+        try:
+            found = self._catalog.provider(name)
+        except KeyError as error:
+            raise StartFault(f"{self.get_fully_qualified_name()}: providers: {error.args[0]}") from None
+        if found.tool is None:
+            raise StartFault(f"{self.get_fully_qualified_name()}: providers: {name} has no tool to wrap")
+        return found
+
+    def _offer(self, provider: str) -> Any:
+        async def execute(handle: Any) -> Any:
+            return await self._execute(provider, handle)
+
+        return ActionServer(
+            self,
+            Execute,
+            f"execute/{provider}",
+            guard(self, f"goal on {provider}", execute, _broken),
+            callback_group=self._group,
+            goal_callback=guard(self, "goal request", self._on_goal, lambda _: GoalResponse.REJECT),
+            cancel_callback=guard(self, "cancel request", self._on_cancel, lambda _: CancelResponse.REJECT),
+        )
+
+    # -- goals -----------------------------------------------------------------------------------------
+
+    def _on_goal(self, _: Any) -> GoalResponse:
+        if len(self._by_goal) >= self._most:
+            self.get_logger().warning(f"{self._most} goals are in progress: another one is rejected")
+            return GoalResponse.REJECT
+        return GoalResponse.ACCEPT
+
+    def _on_cancel(self, handle: Any) -> CancelResponse:
+        run = self._by_goal.get(bytes(handle.goal_id.uuid))
+        if run is not None:
+            self.cancel(run)
+        return CancelResponse.ACCEPT
+
+    def cancel(self, run: Run) -> None:
+        """Ask the hardware to stop. That it has stopped is for its answer and the evidence to say."""
+        if run.canceling or self.executor is None:
+            return
+        run.canceling = True
+        self.executor.create_task(guard(self, "cancel", self._cancel), run)
+
+    async def _cancel(self, run: Run) -> None:
+        answer = await self.tools[run.order.provider].cancel(run.order)
+        self.get_logger().info(f"{run.order.id}: {run.order.provider}: {answer}")
+        run.tell("canceling", answer)
+
+    async def _execute(self, provider: str, handle: Any) -> Any:
+        goal = handle.request
+        said, order = await self._admit(provider, goal)
+        if order is None:
+            handle.abort()
+            return Execute.Result(outcome=Execute.Result.REFUSED, decision=decision_msg(said))
+        run = self.runs[order.id] = Run(order, said, handle)
+        goal_id = bytes(handle.goal_id.uuid)
+        self._by_goal[goal_id] = run
+        try:
+            if handle.is_cancel_requested:
+                self.cancel(run)
+            await self._carry_out(run)
+            if run.interaction is not Interaction.NEVER_ACCEPTED:
+                run.tell("observing")
+                await self._evidence_on(run, goal.evidence_timeout)
+        finally:
+            del self._by_goal[goal_id]
+            self.runs.pop(order.id, None)
+        return self._finish(run)
+
+    async def _admit(self, provider: str, goal: Any) -> tuple[Ruling, Order | None]:
+        if goal.provider not in ("", provider):
+            text = f"this action runs on {provider}, not on {goal.provider!r}"
+            return refusal("Dispatch", goal.step, "X5.bad_request", text, self.waits.now), None
+        self.admitting += 1
+        try:
+            said, order = await self.port.admit(goal.episode, goal.step, provider, 0)
+        except Unreachable as error:
+            # It may have been admitted all the same: what was not sent is settled as never sent.
+            self.reconciler.wanted = True
+            return not_ready("Dispatch", goal.step, str(error), self.waits.now), None
+        finally:
+            self.admitting -= 1
+        return said, order if said.authorized else None
+
+    async def _carry_out(self, run: Run) -> None:
+        """Send the order and follow it to its end, or to its deadline."""
+        order, tool = run.order, self.tools[run.order.provider]
+        self.reconciler.sent(order)
+        try:
+            said = await tool.send(order, lambda response: run.tell("running", response))
+        except Unsendable as error:
+            detail = f"never sent: {error}"
+            self.get_logger().error(f"{order.id}: {detail}")
+            await self.settle(
+                run, Said(Interaction.NEVER_ACCEPTED, detail=detail, answer=Answer.NEVER_ACCEPTED)
+            )
+            return
+        if said.interaction is Interaction.ACCEPTED:
+            await self.settle(run, said)
+            run.tell("accepted")
+        if said.interaction in (Interaction.ACCEPTED, Interaction.DISPATCHED):
+            said = await tool.result(order)
+        await self.settle(run, said)
+        run.tell("answered", said.response)
+        tool.forget(order)
+
+    async def settle(self, run: Run, said: Said) -> None:
+        """Note what the hardware said, and report it."""
+        run.interaction = said.interaction
+        if said.response != "{}":
+            run.response = said.response
+        await self.outbox.deliver(Notice(run.order.id, said.interaction, said.answer, said.detail))
+
+    async def _evidence_on(self, run: Run, timeout: Any) -> None:
+        """Wait for the verdict on the attempt."""
+        span = Duration.from_msg(timeout).nanoseconds or int(self._evidence * 1e9)
+        if await self.waits.until(lambda: run.decided, self.waits.now + span):
+            return
+        try:
+            seen = await self.port.look(run.order.id)  # a decision may have been missed on its way
+        except Unreachable:
+            return
+        if seen is not None:
+            run.verdict, run.negative = seen.verdict, seen.negative
+
+    def _finish(self, run: Run) -> Any:
+        outcome = run.outcome
+        handle = run.handle
+        if outcome is Outcome.VERIFIED:
+            handle.succeed()
+        elif handle.is_cancel_requested and run.interaction is Interaction.CANCELED:
+            handle.canceled()
+        else:
+            handle.abort()
+        return Execute.Result(
+            outcome=OUTCOMES[outcome],
+            attempt=run.order.id,
+            interaction=INTERACTIONS[run.interaction],
+            response=run.response,
+            decision=decision_msg(run.ruling),
+        )
+
+    # -- what is heard ---------------------------------------------------------------------------------
+
+    def _hear(self, said: Ruling) -> None:
+        """A decision of the authority."""
+        self.reconciler.hear(said)
+        run = self.runs.get(said.attempt)
+        if run is not None and said.verdict is not None:
+            run.hear(said)
+            if run.decided:
+                self.waits.wake()
+
+    def _too_late(self, order: Order) -> None:
+        """An order whose goal has been refused meanwhile: it is not sent."""
+        self.get_logger().warning(f"{order.id} was admitted too late and is not sent")
+        self.outbox.put(
+            Notice(
+                order.id, Interaction.NEVER_ACCEPTED, Answer.NEVER_ACCEPTED, "never sent: admitted too late"
+            )
+        )
+
+    def _late(self, order: Order, said: Said) -> None:
+        """An answer after the deadline settles the interaction, never the effect."""
+        self.outbox.put(Notice(order.id, said.interaction, None, f"late: {said.detail}".removesuffix(": ")))
+
+    def _keep_house(self) -> None:
+        self.reconciler.look()
+        if self.executor is not None and (len(self.outbox) or self.reconciler.wanted):
+            self.executor.create_task(guard(self, "reports and reconciliation", self._catch_up))
+
+    async def _catch_up(self) -> None:
+        if await self.outbox.flush():
+            await self.reconciler.reconcile()
+
+    def now(self) -> Ns:
+        """ROS time."""
+        return self.waits.now
+
+
+def _broken(handle: Any) -> Any:
+    """The result of a goal whose handling failed: it may have been sent, and nothing is claimed."""
+    if handle.is_active:
+        handle.abort()
+    return Execute.Result(outcome=Execute.Result.UNVERIFIED)

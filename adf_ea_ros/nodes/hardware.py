@@ -1,0 +1,354 @@
+"""The hardware behind a provider: an action, a service or a command topic, addressed by attempt.
+
+An attempt's id fixes the goal id, so an action can be asked about it later by anyone. Nothing that a device says
+here is evidence of an effect.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import msgspec
+from action_msgs.msg import GoalStatus, GoalStatusArray
+from rclpy.action import ActionClient
+from rclpy.action.client import ClientGoalHandle
+from rclpy.callback_groups import CallbackGroup
+from rclpy.node import Node
+from rclpy.qos import QoSProfile, qos_profile_action_status_default
+
+from adf_ea_ros.authority.model import Interaction
+from adf_ea_ros.authority.requests import Answer
+from adf_ea_ros.contracts.conditions import Ns
+from adf_ea_ros.contracts.fields import FieldError, goal_fields, set_field
+from adf_ea_ros.contracts.model import Tool
+from adf_ea_ros.nodes.convert import to_json, uuid_msg
+from adf_ea_ros.nodes.graph import full_name
+from adf_ea_ros.nodes.interfaces import interface
+from adf_ea_ros.nodes.support import guard
+from adf_ea_ros.nodes.waiting import Waits
+from adf_ea_ros.runtime.public import Order
+
+ENDS = {
+    GoalStatus.STATUS_SUCCEEDED: Interaction.SUCCEEDED,
+    GoalStatus.STATUS_ABORTED: Interaction.ABORTED,
+    GoalStatus.STATUS_CANCELED: Interaction.CANCELED,
+}
+RUNNING = (GoalStatus.STATUS_ACCEPTED, GoalStatus.STATUS_EXECUTING, GoalStatus.STATUS_CANCELING)
+
+Feedback = Callable[[str], None]
+Late = Callable[[Order, "Said"], None]
+"""Called with an answer that came after its deadline."""
+
+
+class Said(msgspec.Struct, frozen=True):
+    """What a device answered: how the exchange stands, its words as JSON, and a remark for the record."""
+
+    interaction: Interaction
+    response: str = "{}"
+    detail: str = ""
+    answer: Answer | None = None  # where it was asked about an attempt in doubt
+
+
+class Unsendable(Exception):
+    """No message can be made of the arguments; nothing was sent."""
+
+
+class Hardware(Protocol):
+    """One device. Every wait ends with the order's deadline, in ROS time, at the latest."""
+
+    async def send(self, order: Order, feedback: Feedback) -> Said:
+        """Send the order; ends when it is known whether it was accepted. Raises Unsendable."""
+        ...
+
+    async def result(self, order: Order) -> Said:
+        """The end of an order that was accepted; LOST where none came in time."""
+        ...
+
+    async def cancel(self, order: Order) -> str:
+        """Ask the device to stop; what it answered, in words. It is not known to have stopped by that."""
+        ...
+
+    async def ask(self, order: Order, since: Ns) -> Said:
+        """What the device knows of an order that somebody may have sent (rule X2).
+
+        ``since`` is the ROS time from which this device has been seen without a break; -1: not at all.
+        """
+        ...
+
+    def forget(self, order: Order) -> None:
+        """The order is of no more interest."""
+        ...
+
+    def identity(self, owner: str) -> bytes:
+        """The endpoint by which a restart of the device could be noticed; empty where it is not in the graph."""
+        ...
+
+
+def hardware(node: Node, waits: Waits, tool: Tool, group: CallbackGroup, wait: float, late: Late) -> Hardware:
+    """The hardware of a tool. ``wait`` is how long (real seconds) it may take to be found, or to answer a query.
+
+    Raises:
+        StartFault: its interface is not installed.
+    """
+    kinds: dict[str, Callable[..., Hardware]] = {"action": Action, "service": Service, "topic": Topic}
+    return kinds[tool.kind](node, waits, tool, group, wait, late)
+
+
+def fill(message: Any, tool: Tool, order: Order) -> Any:
+    """Set the fields that the order means. Raises Unsendable."""
+    try:
+        for path, value in goal_fields(tool, json.loads(order.arguments), order.id).items():
+            set_field(message, path, value)
+    except (FieldError, ValueError) as error:
+        raise Unsendable(f"{tool.type} cannot carry the arguments: {error}") from error
+    return message
+
+
+class Action:
+    """An action server."""
+
+    def __init__(
+        self, node: Node, waits: Waits, tool: Tool, group: CallbackGroup, wait: float, late: Late
+    ) -> None:
+        self._node, self._waits, self._tool, self._group, self._wait = node, waits, tool, group, wait
+        self._late = late
+        self._type = interface(tool.type)
+        self._client = ActionClient(node, self._type, tool.name, callback_group=group)
+        self._handles: dict[str, Any] = {}
+        self._results: dict[str, Any] = {}
+        self._statuses: dict[bytes, int] | None = None
+
+    async def send(self, order: Order, feedback: Feedback) -> Said:
+        """See ``Hardware``."""
+        goal = fill(self._type.Goal(), self._tool, order)
+        if not await _found(self._waits, self._client.server_is_ready, self._wait):
+            return _not_sent(f"{self._tool.name} was not found within {self._wait:g} s")
+        passed = guard(self._node, "feedback", lambda message: feedback(to_json(message.feedback)))
+        future = self._client.send_goal_async(goal, passed, uuid_msg(order.goal_id))
+        if not await self._waits.until(future.done, order.deadline):
+            future.add_done_callback(
+                guard(self._node, "late answer", lambda f: self._late_answer(order, f.result()))
+            )
+            return Said(Interaction.LOST, detail="no answer to the goal before the deadline")
+        return self._accept(order, future.result())
+
+    def _late_answer(self, order: Order, handle: Any) -> None:
+        said = self._accept(order, handle)
+        self._late(order, said)
+        if said.interaction is Interaction.ACCEPTED:
+            self._await_late(order)
+
+    def _await_late(self, order: Order) -> None:
+        def late(done: Any) -> None:
+            self._late(order, self._end(done.result()))
+
+        self._results[order.id].add_done_callback(guard(self._node, "late result", late))
+
+    def _accept(self, order: Order, handle: Any) -> Said:
+        if not handle.accepted:
+            return Said(Interaction.REJECTED, detail="the goal was refused")
+        self._follow(order, handle)
+        return Said(Interaction.ACCEPTED)
+
+    def _follow(self, order: Order, handle: Any) -> None:
+        self._handles[order.id] = handle  # rclpy itself keeps only a weak reference
+        self._results[order.id] = handle.get_result_async()
+
+    async def result(self, order: Order) -> Said:
+        """See ``Hardware``."""
+        future = self._results[order.id]
+        if await self._waits.until(future.done, order.deadline):
+            return self._end(future.result())
+        self._await_late(order)
+        return Said(Interaction.LOST, detail="no result before the deadline")
+
+    def _end(self, response: Any) -> Said:
+        if response.status not in ENDS:
+            return Said(
+                Interaction.LOST, detail=f"the result carries status {response.status}, which is no end"
+            )
+        return Said(ENDS[response.status], to_json(response.result))
+
+    async def cancel(self, order: Order) -> str:
+        """See ``Hardware``."""
+        handle = self._handles.get(order.id) or self._handle(order)
+        future = handle.cancel_goal_async()
+        if not await self._waits.within(future.done, self._wait):
+            return f"no answer to the cancel request within {self._wait:g} s"
+        code, canceling = future.result().return_code, future.result().goals_canceling
+        return (
+            "the cancel request was accepted"
+            if canceling
+            else f"the cancel request was refused (code {code})"
+        )
+
+    def _handle(self, order: Order) -> Any:
+        """A handle to a goal that another process, or an earlier run of this one, has sent."""
+        response = self._type.Impl.SendGoalService.Response(accepted=True)
+        return ClientGoalHandle(self._client, uuid_msg(order.goal_id), response)
+
+    async def ask(self, order: Order, since: Ns) -> Said:
+        """See ``Hardware``."""
+        self._watch_statuses()
+        if not await _found(self._waits, self._client.server_is_ready, self._wait):
+            return _cannot_tell(f"{self._tool.name} is not there to be asked")
+        self._follow(order, self._handle(order))
+        future = self._results[order.id]
+        # A goal that runs is answered when it ends: its status tells.
+        await self._waits.within(lambda: future.done() or self._status(order) in RUNNING, self._wait)
+        if future.done() and future.result().status != GoalStatus.STATUS_UNKNOWN:
+            end = self._end(future.result())
+            return Said(end.interaction, end.response, end.detail, Answer.TERMINAL)
+        if future.done():
+            return self._unknown(order, since)
+        status = self._status(order)
+        if status in RUNNING:
+            return Said(Interaction.ACCEPTED, answer=Answer.RUNNING)
+        if status in ENDS:
+            return Said(ENDS[status], detail="by its status; the result did not come", answer=Answer.TERMINAL)
+        return _cannot_tell(f"{self._tool.name} did not answer within {self._wait:g} s")
+
+    def _unknown(self, order: Order, since: Ns) -> Said:
+        """The server does not know the goal: it never got it, or it forgot."""
+        remembered = order.dispatched + self._tool.promises.result_timeout
+        if 0 <= since <= order.dispatched and self._waits.now < remembered:
+            return Said(
+                Interaction.NEVER_ACCEPTED,
+                detail="unknown to a server that has run since before the dispatch",
+                answer=Answer.NEVER_ACCEPTED,
+            )
+        return _cannot_tell("unknown to a server that may have restarted, or forgotten")
+
+    def _watch_statuses(self) -> None:
+        if self._statuses is None:
+            self._statuses = {}
+            self._node.create_subscription(
+                GoalStatusArray,
+                f"{self._tool.name}/_action/status",
+                guard(self._node, "status", self._on_status),
+                qos_profile_action_status_default,
+                callback_group=self._group,
+            )
+
+    def _on_status(self, message: Any) -> None:
+        self._statuses = {bytes(s.goal_info.goal_id.uuid): s.status for s in message.status_list}
+
+    def _status(self, order: Order) -> int:
+        return (self._statuses or {}).get(order.goal_id.bytes, GoalStatus.STATUS_UNKNOWN)
+
+    def forget(self, order: Order) -> None:
+        """See ``Hardware``."""
+        self._handles.pop(order.id, None)
+        self._results.pop(order.id, None)
+
+    def identity(self, owner: str) -> bytes:
+        """See ``Hardware``."""
+        for info in self._node.get_publishers_info_by_topic(f"{self._tool.name}/_action/feedback"):
+            if full_name(info) == owner:
+                return bytes(info.endpoint_gid)
+        return b""
+
+
+class Service:
+    """A service: no goal id and no status, so a lost answer can only be observed."""
+
+    def __init__(
+        self, node: Node, waits: Waits, tool: Tool, group: CallbackGroup, wait: float, late: Late
+    ) -> None:
+        self._node, self._waits, self._tool, self._wait, self._late = node, waits, tool, wait, late
+        self._type = interface(tool.type)
+        self._client = node.create_client(self._type, tool.name, callback_group=group)
+        self._calls: dict[str, Any] = {}
+
+    async def send(self, order: Order, feedback: Feedback) -> Said:
+        """See ``Hardware``."""
+        request = fill(self._type.Request(), self._tool, order)
+        if not await _found(self._waits, self._client.service_is_ready, self._wait):
+            return _not_sent(f"{self._tool.name} was not found within {self._wait:g} s")
+        self._calls[order.id] = self._client.call_async(request)
+        return Said(Interaction.DISPATCHED)
+
+    async def result(self, order: Order) -> Said:
+        """See ``Hardware``."""
+        future = self._calls[order.id]
+        if await self._waits.until(future.done, order.deadline):
+            return _replied(future.result())
+        future.add_done_callback(
+            guard(self._node, "late reply", lambda done: self._late(order, _replied(done.result())))
+        )
+        return Said(Interaction.LOST, detail="no reply before the deadline")
+
+    async def cancel(self, order: Order) -> str:
+        """See ``Hardware``."""
+        return "a service call cannot be canceled"
+
+    async def ask(self, order: Order, since: Ns) -> Said:
+        """See ``Hardware``."""
+        return _cannot_tell("a service keeps no record of its calls")
+
+    def forget(self, order: Order) -> None:
+        """See ``Hardware``."""
+        self._calls.pop(order.id, None)
+
+    def identity(self, owner: str) -> bytes:
+        """See ``Hardware``: nothing can be concluded from it for a service."""
+        return b""
+
+
+class Topic:
+    """A command topic: it never answers."""
+
+    def __init__(
+        self, node: Node, waits: Waits, tool: Tool, group: CallbackGroup, wait: float, late: Late
+    ) -> None:
+        self._waits, self._tool, self._wait = waits, tool, wait
+        self._type = interface(tool.type)
+        self._publisher = node.create_publisher(self._type, tool.name, QoSProfile(depth=10))
+
+    async def send(self, order: Order, feedback: Feedback) -> Said:
+        """See ``Hardware``."""
+        message = fill(self._type(), self._tool, order)
+        if not await _found(self._waits, lambda: self._publisher.get_subscription_count() > 0, self._wait):
+            return _not_sent(f"nobody subscribed to {self._tool.name} within {self._wait:g} s")
+        self._publisher.publish(message)
+        return Said(Interaction.ONE_WAY)
+
+    async def result(self, order: Order) -> Said:
+        """See ``Hardware``."""
+        return Said(Interaction.ONE_WAY)
+
+    async def cancel(self, order: Order) -> str:
+        """See ``Hardware``."""
+        return "a command on a topic cannot be taken back"
+
+    async def ask(self, order: Order, since: Ns) -> Said:
+        """See ``Hardware``."""
+        return _cannot_tell("a topic keeps no record of its commands")
+
+    def forget(self, order: Order) -> None:
+        """See ``Hardware``."""
+
+    def identity(self, owner: str) -> bytes:
+        """See ``Hardware``: nothing can be concluded from it for a topic."""
+        return b""
+
+
+async def _found(waits: Waits, ready: Callable[[], bool], wait: float) -> bool:
+    return ready() or await waits.within(ready, wait)
+
+
+def _not_sent(detail: str) -> Said:
+    """Nothing left this process: certain knowledge, which only the sender has."""
+    return Said(Interaction.NEVER_ACCEPTED, detail=f"never sent: {detail}", answer=Answer.NEVER_ACCEPTED)
+
+
+def _cannot_tell(detail: str) -> Said:
+    return Said(Interaction.LOST, detail=detail, answer=Answer.CANNOT_TELL)
+
+
+def _replied(response: Any) -> Said:
+    """A reply whose field ``success`` is false says that the service gave up."""
+    gave_up = getattr(response, "success", True) is False
+    return Said(Interaction.ABORTED if gave_up else Interaction.SUCCEEDED, to_json(response))

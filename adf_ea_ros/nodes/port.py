@@ -1,0 +1,111 @@
+"""The port to an authority in another process: its services, and its decisions as they fall."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from rclpy.callback_groups import CallbackGroup
+from rclpy.node import Node
+
+from adf_ea_ros import msg, srv
+from adf_ea_ros.authority.model import Interaction
+from adf_ea_ros.authority.requests import Answer
+from adf_ea_ros.nodes.convert import ANSWERS, INTERACTIONS, order_of, ruling_of
+from adf_ea_ros.nodes.support import guard, latched
+from adf_ea_ros.nodes.waiting import Waits
+from adf_ea_ros.runtime.port import Unreachable
+from adf_ea_ros.runtime.public import Order, Ruling
+
+
+class ServicePort:
+    """See ``runtime.port.AuthorityPort``. Every call ends after ``wait`` seconds of real time at the latest."""
+
+    def __init__(self, node: Node, waits: Waits, authority: str, wait: float, group: CallbackGroup) -> None:
+        """``authority`` is the full name of the authority node."""
+        self._node, self._waits, self._wait, self.authority = node, waits, wait, authority
+        self._late: list[Callable[[Order], None]] = []
+
+        def client(kind: Any, name: str) -> Any:
+            return node.create_client(kind, f"{authority}/{name}", callback_group=group)
+
+        self._admit = client(srv.Admit, "admit")
+        self._report = client(srv.Report, "report")
+        self._attempts = client(srv.ListAttempts, "list_attempts")
+        self._episode = client(srv.GetEpisode, "get_episode")
+        self._listeners: list[Callable[[Ruling], None]] = []
+        node.create_subscription(
+            msg.Decision,
+            f"{authority}/decisions",
+            guard(node, "decision", self._hear),
+            latched(100),
+            callback_group=group,
+        )
+
+    def _hear(self, message: Any) -> None:
+        said = ruling_of(message)
+        for listener in self._listeners:
+            listener(said)
+
+    async def _call(self, client: Any, request: Any, late: Callable[[Any], None] | None = None) -> Any:
+        if not client.service_is_ready() and not await self._waits.within(
+            client.service_is_ready, self._wait
+        ):
+            raise Unreachable(f"{self.authority} was not found within {self._wait:g} s")
+        future = client.call_async(request)
+        if not await self._waits.within(future.done, self._wait):
+            if late is None:
+                client.remove_pending_request(future)
+            else:
+                future.add_done_callback(guard(self._node, "late answer", lambda done: late(done.result())))
+            raise Unreachable(f"{self.authority} did not answer within {self._wait:g} s")
+        return future.result()
+
+    async def admit(
+        self, episode: str, step: str, provider: str, generation: int
+    ) -> tuple[Ruling, Order | None]:
+        """See ``AuthorityPort``."""
+        request = srv.Admit.Request(episode=episode, step=step, provider=provider, generation=generation)
+        response = await self._call(self._admit, request, self._too_late)
+        return ruling_of(response.decision), _order(response)
+
+    def _too_late(self, response: Any) -> None:
+        order = _order(response)
+        if order is not None:
+            for listener in self._late:
+                listener(order)
+
+    async def report(
+        self, attempt: str, answer: Answer | None, interaction: Interaction, detail: str
+    ) -> Ruling:
+        """See ``AuthorityPort``."""
+        request = srv.Report.Request(
+            attempt=attempt, answer=ANSWERS[answer], interaction=INTERACTIONS[interaction], detail=detail
+        )
+        return ruling_of((await self._call(self._report, request)).decision)
+
+    async def open_attempts(self, provider: str) -> Sequence[Order]:
+        """See ``AuthorityPort``."""
+        response = await self._call(self._attempts, srv.ListAttempts.Request(provider=provider))
+        if not response.generation:
+            raise Unreachable(f"{self.authority} is not active")
+        return [order_of(attempt) for attempt in response.attempts]
+
+    async def look(self, attempt: str) -> Order | None:
+        """See ``AuthorityPort``."""
+        request = srv.GetEpisode.Request(episode=attempt.rpartition(".")[0])
+        response = await self._call(self._episode, request)
+        found = [a for a in response.episode.attempts if a.id == attempt]
+        return order_of(found[0]) if found else None
+
+    def watch(self, listener: Callable[[Ruling], None]) -> None:
+        """See ``AuthorityPort``."""
+        self._listeners.append(listener)
+
+    def on_late(self, listener: Callable[[Order], None]) -> None:
+        """See ``AuthorityPort``."""
+        self._late.append(listener)
+
+
+def _order(response: Any) -> Order | None:
+    return order_of(response.attempt) if response.decision.authorized and response.attempt.id else None
