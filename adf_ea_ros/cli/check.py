@@ -49,7 +49,7 @@ def check(
     else:
         show_faults(faults)
     for note in notes:
-        typer.echo(f"note: fields not compared: {note}", err=True)
+        typer.echo(f"note: {note}", err=True)
     count = len(loaded.documents)
     typer.echo(
         f"{len(faults)} fault{'s' * (len(faults) != 1)}, {count} contract{'s' * (count != 1)} read",

@@ -9,7 +9,14 @@ from collections.abc import Iterable, Iterator
 
 from adf_ea_ros.contracts.conditions import Value
 from adf_ea_ros.contracts.faults import Fault, Loc
-from adf_ea_ros.contracts.interfaces import Interface, InterfaceError, InterfaceField, find_interface, resolve
+from adf_ea_ros.contracts.interfaces import (
+    Interface,
+    InterfaceError,
+    InterfaceField,
+    brought_by,
+    find_interface,
+    resolve,
+)
 from adf_ea_ros.contracts.loader import Document
 from adf_ea_ros.contracts.model import CapabilityContract, FieldOr, ProviderContract, Route, Tool
 
@@ -18,33 +25,43 @@ _SECTION = {"action": "goal", "service": "request", "topic": "message"}
 
 
 def check_interfaces(documents: Iterable[Document]) -> tuple[list[Fault], list[str]]:
-    """Faults, and a note for each type that is not installed here."""
+    """Faults, and a note for each package of types that is not installed here."""
     documents = list(documents)
     capabilities = {
         d.contract.id: d.contract for d in documents if isinstance(d.contract, CapabilityContract)
     }
     faults: list[Fault] = []
-    notes: dict[str, None] = {}
+    absent: set[str] = set()
     for document in documents:
         provider = document.contract
         if not isinstance(provider, ProviderContract):
             continue
         found: list[tuple[Loc, str]] = []
-        if provider.tool is not None and (interface := _installed(provider.tool.type, notes)) is not None:
+        if provider.tool is not None and (interface := _installed(provider.tool.type, absent)) is not None:
             found += _tool(provider.tool, interface, capabilities.get(provider.tool.provides))
         for name, route in provider.routes.items():
-            if (interface := _installed(route.type, notes)) is not None:
+            if (interface := _installed(route.type, absent)) is not None:
                 found += [(("routes", name, *loc), message) for loc, message in _route(route, interface)]
         faults += [document.fault(loc, message) for loc, message in found]
-    return sorted(faults), list(notes)
+    return sorted(faults), _notes(absent)
 
 
-def _installed(type_name: str, notes: dict[str, None]) -> Interface | None:
+def _installed(type_name: str, absent: set[str]) -> Interface | None:
     try:
         return find_interface(type_name)
-    except InterfaceError as error:
-        notes[str(error)] = None
+    except InterfaceError:
+        absent.add(type_name)
         return None
+
+
+def _notes(absent: set[str]) -> list[str]:
+    packages: dict[str, list[str]] = {}
+    for type_name in sorted(absent):
+        packages.setdefault(brought_by(type_name), []).append(type_name)
+    return [
+        f"fields not compared, not installed here ({package} brings it): {', '.join(names)}"
+        for package, names in packages.items()
+    ]
 
 
 def _tool(tool: Tool, interface: Interface, capability: CapabilityContract | None) -> Found:

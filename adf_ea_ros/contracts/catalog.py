@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from adf_ea_ros.contracts.canonical import fingerprint
-from adf_ea_ros.contracts.conditions import Ns
+from adf_ea_ros.contracts.conditions import Ns, Value
 from adf_ea_ros.contracts.crosscheck import check_references, precedence
 from adf_ea_ros.contracts.faults import ContractError, Fault, suggestion
 from adf_ea_ros.contracts.loader import Document, Loaded, load_files, read_files
@@ -114,9 +114,16 @@ class Catalog:
         """Every provider of a capability in the order of ids, whether it may be bound or not."""
         return tuple(sorted(self._providers.get(capability, []), key=lambda p: p.id))
 
-    def bindable_providers(self, capability: str, now: Ns) -> tuple[ProviderContract, ...]:
-        """The providers of a capability that may be bound at ``now``."""
-        return tuple(p for p in self.providers_of(capability) if not self.obstacle("provider", p.id, now))
+    def bindable_providers(
+        self, capability: str, now: Ns, arguments: dict[str, Value] | None = None
+    ) -> tuple[ProviderContract, ...]:
+        """The providers of a capability that may be bound at ``now``; of an operation, for its arguments."""
+        return tuple(
+            p
+            for p in self.providers_of(capability)
+            if not self.obstacle("provider", p.id, now)
+            and (arguments is None or p.tool is None or p.tool.serves(arguments))
+        )
 
     def capabilities(self) -> tuple[CapabilityContract, ...]:
         """Every capability in force, in the order of ids."""

@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 
 from adf_ea_ros.contracts.arguments import ArgumentFault, check_arguments
+from adf_ea_ros.contracts.checks import value_fault
 from adf_ea_ros.contracts.faults import Fault, Loc, has_no, one_of
 from adf_ea_ros.contracts.loader import Document
 from adf_ea_ros.contracts.model import (
@@ -93,11 +94,16 @@ class _Library:
         ]
         used += [(("tool", "yaw", field), name) for field, name in tool.yaw.items()]
         used += [(("tool", "unmapped"), name) for name in tool.unmapped]
+        used += [(("tool", "accepts", name), name) for name in tool.accepts]
         for at, name in used:
             if name not in parameters:
                 yield at, has_no(capability.id, "parameter", name, parameters)
             elif at[1] == "yaw" and parameters[name].unit != "rad":
                 yield at, f"{name!r} has {mismatch('rad', parameters[name].unit)}"
+        for name, values in tool.accepts.items():
+            for index, value in enumerate(values):
+                if name in parameters and (fault := value_fault(parameters[name], value)):
+                    yield ("tool", "accepts", name, index), fault
         for name in parameters.keys() - {name for _, name in used}:
             yield (
                 ("tool", "arguments"),

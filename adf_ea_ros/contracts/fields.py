@@ -1,4 +1,4 @@
-"""Fields of messages by path: ``pose.position.x``, ``data[0]``, ``position[name=elbow]``.
+"""Fields of messages by path: ``pose.position.x``, ``data[0]``, ``points[-1].x``, ``position[name=elbow]``.
 
 The last form is for messages that keep names and values in lists side by side, as ``sensor_msgs/JointState``
 does:
@@ -9,6 +9,7 @@ needs no ROS.
 
 from __future__ import annotations
 
+import importlib
 import math
 import re
 from typing import Any
@@ -16,7 +17,7 @@ from typing import Any
 from adf_ea_ros.contracts.conditions import Value
 from adf_ea_ros.contracts.model import Tool
 
-_PART = re.compile(r"([a-z][a-z0-9_]*)(?:\[(?:(\d+)|([a-z][a-z0-9_]*)=([^\[\]=]+))\])?")
+_PART = re.compile(r"([a-z][a-z0-9_]*)(?:\[(?:(-1|\d+)|([a-z][a-z0-9_]*)=([^\[\]=]+))\])?")
 
 
 class FieldError(Exception):
@@ -61,13 +62,19 @@ def get_field(message: Any, path: str) -> Any:
 
 
 def set_field(message: Any, path: str, value: Any) -> None:
-    """Set a field; a whole number becomes a float where the field holds one.
+    """Set a field; a whole number becomes a float where the field holds one, and lists of ROS messages grow.
 
     Raises:
         FieldError: no such field, or the message does not take the value.
     """
+    owner = message
     parts = _parts(path)
-    owner = get_field(message, path[: parts[-1].start() - 1]) if len(parts) > 1 else message
+    for part in parts:
+        name, index, _, _ = part.groups()
+        if index is not None:
+            _grow(owner, name, int(index))
+        if part is not parts[-1]:
+            owner = get_field(owner, part.group())
     name, index, key, word = parts[-1].groups()
     try:
         held = getattr(owner, name)
@@ -80,6 +87,27 @@ def set_field(message: Any, path: str, value: Any) -> None:
             )
     except (AttributeError, IndexError, ValueError, TypeError, AssertionError, OverflowError) as error:
         raise FieldError(f"{type(owner).__name__}.{name} does not take {value!r}: {error}") from error
+
+
+_LONGEST_LIST = 256
+_ELEMENTS = {"string": "", "wstring": "", "boolean": False, "float": 0.0, "double": 0.0, "octet": b"\0"}
+_UNBOUNDED = re.compile(r"sequence<([^,>]+?)(?:<\d+>)?(?:, \d+)?>")
+
+
+def _grow(owner: Any, name: str, index: int) -> None:
+    """Append default elements to a list field of a ROS message until ``index`` is there."""
+    table: dict[str, str] = getattr(owner, "get_fields_and_field_types", dict)()
+    match = _UNBOUNDED.fullmatch(table.get(name, ""))
+    held = getattr(owner, name, None)
+    if match is None or held is None or index >= _LONGEST_LIST:
+        return
+    while len(held) <= max(index, 0):
+        kind = match[1]
+        if "/" in kind:
+            package, _, message = kind.partition("/")
+            held.append(getattr(importlib.import_module(f"{package}.msg"), message)())
+        else:
+            held.append(_ELEMENTS.get(kind, 0))
 
 
 def overlapping(one: str, other: str) -> bool:

@@ -314,13 +314,10 @@ class CapabilityContract(Contract):
     interruption: Interruption
 
 
-_PART = r"[a-z][a-z0-9_]*(\[(\d{1,4}|[a-z][a-z0-9_]*=[^\[\]=]{1,128})\])?"
+_PART = r"[a-z][a-z0-9_]*(\[(-1|\d{1,4}|[a-z][a-z0-9_]*=[^\[\]=]{1,128})\])?"
 FieldPath = Annotated[str, StringConstraints(pattern=rf"^{_PART}(\.{_PART})*$")]
-"""A field of a message: ``pose.position.x``, ``data[0]``, or ``position[name=elbow]``, which is the element
-of
-``position`` at the index where the list ``name`` beside it says ``elbow``. See ``fields.py``."""
-
-
+"""A field of a message: ``pose.position.x``, ``data[0]``, ``points[-1].positions[0]``, or
+``position[name=elbow]``: of ``position`` the element at the index where the list ``name`` beside it says ``elbow``."""
 FieldPathOrNone = Annotated[str, StringConstraints(pattern=rf"^({_PART}(\.{_PART})*)?$")]
 
 
@@ -390,8 +387,15 @@ class Tool(Model):
     yaw: dict[FieldPath, Name] = {}  # goal field of type Quaternion: parameter with a heading in radians
     constants: dict[FieldPath, Value] = {}  # goal field: fixed value
     unmapped: tuple[Name, ...] = ()  # parameters that this provider needs no field for
+    accepts: dict[Name, Annotated[tuple[Value, ...], Field(min_length=1)]] = {}  # the only values it serves
     deadline: Duration = 60_000_000_000  # no answer by then: the outcome is unknown
     promises: Promises = Promises()
+
+    def serves(self, arguments: dict[str, Value]) -> bool:
+        """Whether this provider is one for these arguments: a door's server serves that door only."""
+        return all(
+            name not in arguments or arguments[name] in values for name, values in self.accepts.items()
+        )
 
 
 class Rebinding(Model):

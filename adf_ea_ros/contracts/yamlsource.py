@@ -33,7 +33,7 @@ _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _INT = re.compile(r"[-+]?(0|[1-9][0-9]*)")
 _FLOAT = re.compile(r"[-+]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))([eE][-+]?[0-9]+)?")
 _AMBIGUOUS = re.compile(  # what YAML 1.1 takes for a boolean, an octal, a grouped or a sexagesimal number
-    r"(y|n|yes|no|on|off|[-+]?0[0-9_]+|[-+]?0[xob][0-9a-f_]+|[-+]?[0-9][0-9_]*_[0-9_.]*"
+    r"(yes|no|on|off|[-+]?0[0-9_]+|[-+]?0[xob][0-9a-f_]+|[-+]?[0-9][0-9_]*_[0-9_.]*"
     r"|[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9]*)?)",
     re.IGNORECASE,
 )

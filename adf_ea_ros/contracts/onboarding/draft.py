@@ -28,7 +28,7 @@ interruption:  # nothing is repeated unless you decide so
   state_lost: [stop]
 """
 _SIMPLE = re.compile(r"[A-Za-z/{][A-Za-z0-9_/.{}-]*")
-_RESERVED = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null"))
+_RESERVED = frozenset(("yes", "no", "on", "off", "true", "false", "null"))
 
 
 class DraftError(Exception):
@@ -270,6 +270,8 @@ def safe_name(text: str, taken: Iterable[str] = ()) -> str:
     ``set_target_temperature``."""
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", unicodedata.normalize("NFKD", text))
     name = re.sub(r"[^a-z0-9]+", "_", words.lower()).strip("_")[:48].strip("_")
+    if name in _RESERVED:
+        name = f"do_{name}"  # `on` would have to be quoted wherever it is written
     if not name or not name[0].isalpha():
         name = f"x_{name}".strip("_")
     unique, number = name, 2

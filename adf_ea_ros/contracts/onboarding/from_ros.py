@@ -17,6 +17,7 @@ from adf_ea_ros.contracts.onboarding.draft import Draft, DraftParameter, DraftTo
 
 _SECTION = {"action": "goal", "srv": "request", "msg": "message"}
 _TOOL_KIND = {"action": "action", "srv": "service", "msg": "topic"}
+_HEADINGS = {f"{section} definition" for section in ("goal", "request")}
 _DEPTH = 5
 _LENGTH_UNIT = {"geometry_msgs/msg/Point", "geometry_msgs/msg/Vector3"}
 _LEFT_ALONE = {"builtin_interfaces/msg/Time", "builtin_interfaces/msg/Duration"}
@@ -57,7 +58,7 @@ def draft_from_ros(interface: Interface, name: str, capability: str = "") -> Dra
         id=capability or safe_name(name.rsplit("/", 1)[-1]),
         source=f"ROS interface {interface.type}{digest}",
         title=interface.type.rsplit("/", 1)[-1],
-        description=interface.comment,
+        description="" if interface.comment.lower() in _HEADINGS else interface.comment,
         parameters=tuple(parameters),
         tool=tool,
         readbacks=tuple(readbacks),

@@ -42,7 +42,12 @@ def drafts_from_wot(
             )
     chosen = {name: found[name] for name in names} if names else found
     if not chosen:
-        raise DraftError(f"{what}: no actions; for its writable properties add --with-properties")
+        also = (
+            "and no writable properties"
+            if properties
+            else "(for its writable properties add --with-properties)"
+        )
+        raise DraftError(f"{what}: no actions {also}: nothing in it acts")
     ids: list[str] = []
     drafts = []
     for name, (kind, affordance) in chosen.items():
