@@ -35,7 +35,7 @@ from adf_ea_ros.ledger.errors import (
 from adf_ea_ros.ledger.lock import alive
 from adf_ea_ros.ledger.mark import Mark
 from adf_ea_ros.ledger.record import Record
-from adf_ea_ros.ledger.sql import SqlLedger
+from adf_ea_ros.ledger.sql import Overtaken, SqlLedger, insertion
 from adf_ea_ros.ledger.store import Holder
 
 SCHEMA = "adf_ea_ros"
@@ -49,6 +49,12 @@ SET tcp_keepalives_interval = 5;
 SET tcp_keepalives_count = 2;
 SET idle_in_transaction_session_timeout = '30s';
 SET timezone = 'UTC';
+"""
+
+
+_END_SESSIONS = """
+SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+WHERE application_name = ? AND pid <> pg_backend_pid() AND datname = current_database()
 """
 
 
@@ -93,7 +99,7 @@ class PostgresLedger(SqlLedger):
         self._read_only = read_only
         self._patience = patience
         self._translated: dict[str, bytes] = {}
-        self._backend = 0
+        self._session = f"adf_ea_ros {os.getpid()} {secrets.token_hex(8)}"
         self._connect()
         try:
             self._check_schema()
@@ -111,7 +117,7 @@ class PostgresLedger(SqlLedger):
                 self._conninfo,
                 autocommit=True,
                 connect_timeout=max(2, round(self._patience)),
-                application_name=f"adf_ea_ros ledger {os.getpid()}",
+                application_name=self._session,
             )
             self._connection.execute(_SESSION.encode())
             self._connection.execute(f"SET lock_timeout = {round(self._patience * 1000)}".encode())
@@ -130,11 +136,20 @@ class PostgresLedger(SqlLedger):
     def _reconnect(self) -> None:
         self._disconnect()
         self._connect()
-        if self._generation and not self._lock():
+        if not self._generation:
+            return
+        self._lost = False
+        holder = self._lock()
+        if holder is None:
+            return
+        if holder.generation != self._generation:
             self._generation = 0
-            holder = self._holder()
             reason = f"{self.name} was taken over by {holder} while the connection was lost"
             raise NotTheWriter(reason, "Start this process anew if it should write", holder)
+        self._lost = True
+        raise LedgerUnavailable(
+            f"{self.name}: the server still keeps the connection that was lost", "The next append tries again"
+        )
 
     def _disconnect(self) -> None:
         with suppress(AttributeError, psycopg.Error):  # never opened, or broken: there is nothing to close
@@ -191,27 +206,12 @@ class PostgresLedger(SqlLedger):
             known = self._translated[text] = text.replace("?", "%s").encode()
         return known
 
-    def _insert(self, records: Sequence[Record]) -> None:
-        rows = [
-            (
-                r.episode,
-                r.version,
-                r.generation,
-                r.time,
-                r.kind,
-                r.payload,
-                r.previous,
-                r.hash,
-                r.position,
-                r.link,
-            )
-            for r in records
-        ]
-        if len(rows) == 1:
-            self._connection.execute(self._statement(sql.INSERT), rows[0])
-        else:
-            with self._connection.cursor() as cursor:
-                cursor.executemany(self._statement(sql.INSERT), rows)
+    def _insert(self, records: Sequence[Record]) -> int:
+        if len(records) == 1:
+            return self._connection.execute(self._statement(sql.INSERT), insertion(records[0])).rowcount
+        with self._connection.cursor() as cursor:
+            cursor.executemany(self._statement(sql.INSERT), map(insertion, records))
+            return cursor.rowcount
 
     def _begin(self) -> None:
         self._connection.execute("BEGIN")
@@ -225,12 +225,18 @@ class PostgresLedger(SqlLedger):
         except psycopg.Error:
             self._lost = True
 
-    def _lock(self) -> bool:
+    def _lock(self) -> Holder | None:
+        """Take the advisory lock, or say who has it; waits a little for a session that is about to end."""
         key = int.from_bytes(self._ledger[:8], "big", signed=True)
-        try:
-            return bool(self._run("SELECT pg_try_advisory_lock(?)", (key,))[0][0])
-        except psycopg.Error as exc:
-            raise self._translate(exc) from exc
+        deadline = time.monotonic() + self._patience
+        while not self.query("SELECT pg_try_advisory_lock(?)", (key,))[0][0]:
+            holder = self._holder()
+            # A session of this object that was lost: what it was doing must be over before anything is read.
+            ending = bool(self.query(_END_SESSIONS, (self._session,))) or not alive(holder)
+            if time.monotonic() > deadline or not (ending or holder.generation == self._generation):
+                return holder
+            time.sleep(0.01)
+        return None
 
     def _holder(self) -> Holder:
         rows = self.query(sql.LEASE)
@@ -241,13 +247,7 @@ class PostgresLedger(SqlLedger):
             raise LedgerUnavailable(f"{self.name} was opened for reading only")
         if self._lost:
             self._restore()
-        deadline = time.monotonic() + self._patience
-        while not self._lock():
-            holder = self._holder()
-            if alive(holder) or time.monotonic() > deadline:
-                return holder
-            time.sleep(0.01)  # the server has yet to notice that the dead holder's connection has ended
-        return None
+        return self._lock()
 
     def _drop_lease(self) -> None:
         with suppress(psycopg.Error):  # the lock ends with the session in any case
@@ -256,10 +256,7 @@ class PostgresLedger(SqlLedger):
     def _translate(self, error: Exception, *, committing: bool = False) -> LedgerError:
         text = str(error).strip().partition("\n")[0]
         if isinstance(error, errors.UniqueViolation):
-            return NotTheWriter(
-                f"{self.name}: another process appended at the same moment",
-                "Start this one anew if it should write",
-            )
+            return Overtaken(f"another process has written to {self.name}", "Find out which, and end it")
         if isinstance(error, (errors.LockNotAvailable, errors.QueryCanceled)):
             return LedgerUnavailable(
                 f"{self.name} has been locked by another transaction for {self._patience:g} s",

@@ -29,6 +29,30 @@ from adf_ea_ros.ledger.record import (
 from adf_ea_ros.ledger.store import AUDIT, Archive, Finding, Holder
 from adf_ea_ros.ledger.system import LedgerAccepted, WriterStarted, checkpoint_saved, episodes_archived, item
 
+REMEMBERED = 1024
+"""Episodes whose heads a writer keeps in memory."""
+
+
+def insertion(r: Record) -> tuple[object, ...]:
+    """The values of ``statements.INSERT`` for one record."""
+    return (
+        r.episode,
+        r.version,
+        r.generation,
+        r.time,
+        r.kind,
+        r.payload,
+        r.previous,
+        r.hash,
+        r.position,
+        r.link,
+        r.generation,
+    )
+
+
+class Overtaken(LedgerUnavailable):
+    """The row was there already: somebody else has written."""
+
 
 class SqlLedger(SqlReader):
     """A ledger in an SQL database. See ``store.Ledger`` for what the public methods promise."""
@@ -39,6 +63,8 @@ class SqlLedger(SqlReader):
         self._generation = 0
         self._process = 0
         self._doubt: list[Record] = []  # what may or may not have been committed
+        self._head = (0, b"")  # position and link of the newest record, where any episode is in _tips
+        self._tips: dict[str, tuple[int, bytes]] = {}  # version and hash at which episodes stand
 
     @property
     def generation(self) -> int:
@@ -46,8 +72,8 @@ class SqlLedger(SqlReader):
         return self._generation
 
     @abstractmethod
-    def _insert(self, records: Sequence[Record]) -> None:
-        """Insert rows into ``event``. Raises the driver's errors."""
+    def _insert(self, records: Sequence[Record]) -> int:
+        """Run INSERT for each record; how many rows that made. Raises the driver's errors."""
 
     @abstractmethod
     def _begin(self) -> None:
@@ -159,24 +185,23 @@ class SqlLedger(SqlReader):
                 settled = self._settle(episode, expected_version, items, time)
                 if settled:
                     return settled
-            with self._transaction():
-                position, link, version, value = self._tip(episode, generation)
-                if version != expected_version:
-                    raise ConcurrentAppend(episode, expected_version, version)
-                records = extend(
-                    items,
-                    episode=episode,
-                    version=version,
-                    previous=value,
-                    position=position,
-                    link=link,
-                    time=time,
-                    generation=generation,
-                )
-                self._insert(records)
-                self._doubt = records
-            self._remember(records[-1])
-            return records
+            try:
+                return self._append(episode, expected_version, items, time)
+            except Overtaken:
+                # What is remembered of the ledger's heads is not what is there: look, and then decide.
+                return self._append(episode, expected_version, items, time)
+
+    def _append(self, episode: str, expected_version: int, items: Sequence[Item], time: Ns) -> list[Record]:
+        with self._transaction():
+            tip = self._tips.get(episode)
+            position, link, version, value = (*self._head, *tip) if tip else self._tip(episode)
+            if version != expected_version:
+                version = self._tip(episode)[2] if tip else version
+                raise ConcurrentAppend(episode, expected_version, version)
+            records = self._write(episode, version, value, position, link, items, time)
+            self._doubt = records
+        self._remember(records[-1])
+        return records
 
     def _require(self, generation: int) -> None:
         if self._refusal is not None:
@@ -191,14 +216,12 @@ class SqlLedger(SqlReader):
                 "Decide again on the present state",
             )
 
-    def _tip(self, episode: str, generation: int) -> tuple[int, bytes, int, bytes]:
+    def _tip(self, episode: str) -> tuple[int, bytes, int, bytes]:
         """Position and link of the ledger's head, version and hash of the episode's; within a transaction."""
         rows = self._run(sql.TIP, (episode,))
         if not rows:
             return 0, ledger_root(self._ledger), 0, episode_root(self._ledger, episode)
-        current, position, link, version, value = rows[0]
-        if current != generation:
-            raise self._superseded()
+        position, link, version, value = rows[0]
         if version is None:
             self._refuse_archived(episode)
             return position, link, 0, episode_root(self._ledger, episode)
@@ -216,18 +239,33 @@ class SqlLedger(SqlReader):
 
     def _record(self, items: Sequence[Item], time: Ns, generation: int) -> list[Record]:
         """Append to the ledger's own episode, within a transaction."""
-        position, link, version, value = self._tip(SYSTEM, generation)
+        position, link, version, value = self._tip(SYSTEM)
+        return self._write(SYSTEM, version, value, position, link, items, time, generation)
+
+    def _write(
+        self,
+        episode: str,
+        version: int,
+        previous: bytes,
+        position: int,
+        link: bytes,
+        items: Sequence[Item],
+        time: Ns,
+        generation: int = 0,
+    ) -> list[Record]:
+        """Make records of the items behind these heads and insert them, if this is still the writer."""
         records = extend(
             items,
-            episode=SYSTEM,
+            episode=episode,
             version=version,
-            previous=value,
+            previous=previous,
             position=position,
             link=link,
             time=time,
-            generation=generation,
+            generation=generation or self._generation,
         )
-        self._insert(records)
+        if self._insert(records) != len(records):
+            raise self._superseded()
         return records
 
     def _settle(self, episode: str, expected: int, items: Sequence[Item], time: Ns) -> list[Record] | None:
@@ -247,6 +285,10 @@ class SqlLedger(SqlReader):
 
     def _remember(self, record: Record) -> None:
         self._doubt = []
+        if len(self._tips) >= REMEMBERED:
+            del self._tips[next(iter(self._tips))]
+        self._tips[record.episode] = (record.version, record.hash)
+        self._head = (record.position, record.link)
         self.mark.write(MarkValue(self.id, record.position, record.link.hex(), record.generation))
 
     @contextmanager
@@ -256,22 +298,25 @@ class SqlLedger(SqlReader):
         try:
             self._begin()
             yield
-        except self.native as exc:
-            self._doubt = []
-            self._rollback()
-            raise self._translate(exc) from exc
-        except BaseException:
-            self._doubt = []
-            self._rollback()
+        except BaseException as exc:
+            self._undo()
+            if isinstance(exc, self.native):
+                raise self._translate(exc) from exc
             raise
         try:
             self._commit()
         except self.native as exc:
-            self._rollback()
+            doubt = self._doubt
+            self._undo()
             error = self._translate(exc, committing=True)
-            if not (isinstance(error, LedgerUnavailable) and error.in_doubt):
-                self._doubt = []
+            if isinstance(error, LedgerUnavailable) and error.in_doubt:
+                self._doubt = doubt
             raise error from exc
+
+    def _undo(self) -> None:
+        self._doubt = []
+        self._tips.clear()
+        self._rollback()
 
     # ---- checkpoints
 

@@ -29,7 +29,7 @@ from adf_ea_ros.ledger.errors import (
 from adf_ea_ros.ledger.lock import FileLock
 from adf_ea_ros.ledger.mark import Mark, MarkUnreadable
 from adf_ea_ros.ledger.record import Record
-from adf_ea_ros.ledger.sql import SqlLedger
+from adf_ea_ros.ledger.sql import Overtaken, SqlLedger, insertion
 from adf_ea_ros.ledger.store import Holder
 
 
@@ -194,26 +194,10 @@ class SqliteLedger(SqlLedger):
     def _run(self, sql: str, args: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         return self._connection.execute(sql, args).fetchall()
 
-    def _insert(self, records: Sequence[Record]) -> None:
-        rows = [
-            (
-                r.episode,
-                r.version,
-                r.generation,
-                r.time,
-                r.kind,
-                r.payload,
-                r.previous,
-                r.hash,
-                r.position,
-                r.link,
-            )
-            for r in records
-        ]
-        if len(rows) == 1:
-            self._connection.execute(sql.INSERT, rows[0])
-        else:
-            self._connection.executemany(sql.INSERT, rows)
+    def _insert(self, records: Sequence[Record]) -> int:
+        if len(records) == 1:
+            return self._connection.execute(sql.INSERT, insertion(records[0])).rowcount
+        return self._connection.executemany(sql.INSERT, map(insertion, records)).rowcount
 
     def _begin(self) -> None:
         self._connection.execute("BEGIN IMMEDIATE")
@@ -249,6 +233,8 @@ class SqliteLedger(SqlLedger):
                 f"{self.name} has been locked by another process for {self._patience:g} s",
                 "Find the process that holds a transaction open (`fuser` names it) and end it",
             )
+        if "UNIQUE" in text:
+            return Overtaken(f"another process has written to {self.name}", "Find out which, and end it")
         if "full" in text:
             return LedgerUnavailable(f"the disk of {self.name} is full", "Make room; nothing was written")
         if "readonly" in text or "unable to open" in text:

@@ -35,17 +35,16 @@ NEXT_CHECKPOINT = "SELECT MIN(episode) FROM checkpoint WHERE episode > ?"
 LAST_OF_KIND = "SELECT generation FROM event WHERE episode = ? AND kind = ? ORDER BY version DESC LIMIT 1"
 HEAD = "SELECT position, link FROM event ORDER BY position DESC LIMIT 1"
 
-# All that an append must know before it writes: the writer's generation, the ledger's head, the episode's
-# head.
+# All that an append must know before it writes: the ledger's head, and the episode's.
 TIP = """
-SELECT l.generation, g.position, g.link, t.version, t.hash
+SELECT g.position, g.link, t.version, t.hash
 FROM (SELECT position, link FROM event ORDER BY position DESC LIMIT 1) g
-LEFT JOIN (SELECT generation FROM lease) l ON 1 = 1
 LEFT JOIN (SELECT version, hash FROM event WHERE episode = ? ORDER BY version DESC LIMIT 1) t ON 1 = 1
 """
+# No row comes of it unless the writer's generation is still the one of the record.
 INSERT = """
 INSERT INTO event (episode, version, generation, time, kind, payload, previous, hash, position, link)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM lease WHERE generation = ?
 """
 
 LEASE = "SELECT name, pid, host, since, generation, released FROM lease"
