@@ -46,6 +46,7 @@ class Dispatch(Request, frozen=True, tag=True):
     node: str
     provider: str
     generation: int = 0  # 0: the caller did not say
+    elsewhere: tuple[tuple[str, str, str], ...] = ()  # (subject, path, attempt) open in other episodes
     view: Findings = ()
     assessed: Findings = ()
 

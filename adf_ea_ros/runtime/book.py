@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from adf_ea_ros.authority.decision import Decision
 from adf_ea_ros.authority.events import AnyEvent, decode_event, encode_event
 from adf_ea_ros.authority.fold import fold
+from adf_ea_ros.authority.model import Attempt
 from adf_ea_ros.authority.state import State, decode_state, encode_state
 from adf_ea_ros.contracts.conditions import Ns
 from adf_ea_ros.ledger.errors import ConcurrentAppend, LedgerUnavailable
@@ -31,6 +32,7 @@ class Book:
         self.ledger = ledger
         self.generation = generation
         self._states: dict[str, State] = {}
+        self._stopped: dict[str, State] = {}  # with an outcome that nothing has settled
         self._saved: dict[str, int] = {}
         self._doubt: tuple[str, Decision, Ns] | None = None
 
@@ -41,9 +43,14 @@ class Book:
             LedgerDamaged: a record is not as it was written. Nothing may be granted on such a ledger.
         """
         for episode in list(self.ledger.episodes()):
+            head = self.ledger.head(episode)
+            if head is not None and head.kind == "Completed":
+                continue  # nothing of it is open: a restart costs nothing for what is done
             state = self._fold(episode)
             if state.phase == "active" or episode == OFFICE:
                 self._states[episode] = state
+            elif state.execution:
+                self._stopped[episode] = state
         return [name for name in self._states if name != OFFICE]
 
     def state(self, episode: str) -> State | None:
@@ -56,6 +63,18 @@ class Book:
     def active(self) -> dict[str, State]:
         """The active episodes."""
         return {name: state for name, state in self._states.items() if name != OFFICE}
+
+    def unsettled(self, now: Ns) -> Iterator[tuple[str, State, Attempt]]:
+        """Open attempts of every episode; those of a stopped one for as long as they could take effect."""
+        for name, state in self.active().items():
+            for opened in (*state.execution, *state.lingering):
+                yield name, state, state.attempts[opened]
+        for name, state in list(self._stopped.items()):
+            still = [state.attempts[a] for a in state.execution if state.attempts[a].could_take_effect(now)]
+            if not still:
+                del self._stopped[name]
+            for attempt in still:
+                yield name, state, attempt
 
     def office(self) -> State:
         """The state under which refusals that concern no episode are counted."""
@@ -103,6 +122,8 @@ class Book:
             self._states[episode] = state
         else:
             self._states.pop(episode, None)
+            if state.execution:
+                self._stopped[episode] = state
         if state.version - self._saved.get(episode, 0) >= CHECKPOINT_EVERY:
             self.ledger.save_checkpoint(episode, state.version, encode_state(state))
             self._saved[episode] = state.version

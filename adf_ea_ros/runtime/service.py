@@ -96,7 +96,13 @@ class AuthorityService:
     def dispatch(self, episode: str, step: str, provider: str, now: Ns, generation: int = 0) -> Decision:
         """Ask to run a step now (rules 2, 6, 7, 8). ``decision.attempt`` is to be sent where authorized."""
         self._check_provider(provider, now)
-        return self._ask(episode, rq.Dispatch(step, provider, generation), now)
+        elsewhere = tuple(
+            (*fact, attempt.id)
+            for name, state, attempt in self.book.unsettled(now)
+            if name != episode
+            for fact in _facts(state, attempt)
+        )
+        return self._ask(episode, rq.Dispatch(step, provider, generation, elsewhere), now)
 
     def observe(self, episode: str, step: str, now: Ns) -> Decision:
         """Spend an observation on a step (rule 5)."""
@@ -313,6 +319,12 @@ def void(decision: Decision, why: str) -> Decision:
         events=(),
         attempt=None,
     )
+
+
+def _facts(state: State, attempt: Attempt) -> tuple[tuple[str, str], ...]:
+    """The facts that an attempt may change."""
+    operation = state.keys[attempt.key].operation
+    return tuple(sorted(operation.facts)) if operation is not None else ()
 
 
 def _news(attempt: Attempt, assessed: tuple[Finding, ...]) -> bool:

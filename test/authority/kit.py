@@ -192,7 +192,7 @@ class Case:
     ) -> Decision:  # fmt: skip
         """Ask to run a step; ``attempt`` is what evidence says of the step's pending attempt."""
         assessed = self.on_attempt(step, attempt, captured) if step in self.state.proposal.nodes else ()
-        return self.ask(rq.Dispatch(step, provider, generation, self.view(**truth), assessed))
+        return self.ask(rq.Dispatch(step, provider, generation, (), self.view(**truth), assessed))
 
     def run(self, step: str, provider: str = "arm", **more: object) -> Attempt:
         decision = self.dispatch(step, provider, **more)  # type: ignore[arg-type]

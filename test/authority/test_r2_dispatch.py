@@ -139,3 +139,14 @@ def test_a_state_without_producer_must_be_seen_not_assumed() -> None:
     case = Case(fact_goal("stays", OPEN, ObligationKind.STATE), plan=())
     refused(case.claim(), "R9.uncovered")
     granted(case.claim(open=True), "R9")
+
+
+def test_another_episodes_open_attempt_blocks_the_same_fact() -> None:
+    case = Case()
+    busy = (("cabinet", "open", "other.1"),)
+    refused(case.ask(rq.Dispatch("open", "arm", elsewhere=busy)), "X6.fact_in_flight")
+    case.do("open")
+    refused(
+        case.ask(rq.Dispatch("put", "arm", elsewhere=busy, view=case.view(open=True))), "X6.fact_in_flight"
+    )
+    granted(case.dispatch("put", open=True), "R2")

@@ -143,3 +143,17 @@ def test_residual_plans_survive_a_crash(rig: Rig) -> None:
     assert rig.service.revise(episode, PLAN, "test", rig.now).authorized
     rig.pass_time(5)
     rig.run(episode, "measure", "probe")
+
+
+def test_a_new_episode_is_no_way_around_an_open_outcome(rig: Rig) -> None:
+    first = rig.begin()
+    attempt = rig.run(first, "heat", "heater_a")
+    second = rig.begin()
+    assert rig.refused(second, "heat", "heater_b") == ("X6.fact_in_flight",)
+    rig.service.stop(first, "test", "try anew", rig.now)
+    assert rig.refused(second, "heat", "heater_b") == ("X6.fact_in_flight",)
+    rig.crash()
+    assert rig.refused(second, "heat", "heater_b") == ("X6.fact_in_flight",)
+    rig.pass_time(31)  # the provider's commit bound: the first attempt can no longer take effect
+    assert attempt.could_take_effect(rig.now) is False
+    rig.run(second, "heat", "heater_b")

@@ -4,7 +4,7 @@ Adm(o, S) iff  bound(o, p) and eligible(p, t)
   and for all n that o's node needs: verified(k(n), t)           (ordinary successors, rule 6)
   and for all obligations g before the one that o produces: Covered(g, P)
   and for all p in Pre(o): KnownNow(p) and not NegNow(p)
-  and no other operation in flight may change a fact in E(o) or undo one in Pre(o)   (X6)
+  and no other operation in flight, of any episode, may change a fact in E(o) or undo one in Pre(o)   (X6)
   and b_p >= 1
 """
 
@@ -17,8 +17,11 @@ from adf_ea_ros.authority.rules.coverage import covered
 from adf_ea_ros.contracts.conditions import Condition
 from adf_ea_ros.evidence.types import Verdict
 
+Elsewhere = tuple[tuple[str, str, str], ...]
+"""(subject, path, attempt): facts that open attempts of other episodes may change."""
 
-def admissible(work: Work, node: Node, provider: str) -> list[Refusal]:
+
+def admissible(work: Work, node: Node, provider: str, elsewhere: Elsewhere = ()) -> list[Refusal]:
     """Every reason against dispatching ``node`` to ``provider`` now; empty where it is admissible."""
     refusals: list[Refusal] = []
     binding = node.operation.binding(provider)
@@ -33,6 +36,12 @@ def admissible(work: Work, node: Node, provider: str) -> list[Refusal]:
     for pre in node.operation.preconditions:
         refusals += filter(None, [_precondition(work, pre)])
     refusals += _in_flight(work, node.operation)
+    concerned = node.operation.facts | {pre.condition.fact for pre in node.operation.preconditions}
+    refusals += [
+        refuse("X6.fact_in_flight", f"attempt {attempt} may still change {subject}.{path}")
+        for subject, path, attempt in elsewhere
+        if (subject, path) in concerned
+    ]
     if work.state.physical < 1:
         refusals.append(refuse("R2.budget"))
     return refusals

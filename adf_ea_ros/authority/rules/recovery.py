@@ -41,10 +41,10 @@ def dispatch(work: Work, request: Dispatch) -> Outcome:
     if pending is not None:
         attempt = work.state.attempts[pending.attempt]
         if not promote(work, attempt, request.assessed):
-            return _retry(work, node, request.provider)
+            return _retry(work, node, request)
     record = work.state.keys.get(key)
     if record is not None and record.established:
-        return _repair(work, node, request.provider)
+        return _repair(work, node, request)
     return _first(work, node, request)
 
 
@@ -52,7 +52,7 @@ def _first(work: Work, node: Node, request: Dispatch) -> Outcome:
     """Rule 2: ``Adm(o, S)`` and k(o) never attempted. Redundant where initial evidence is trusted (R8)."""
     if _initially_true(work, node):
         return denied(refuse("R8.initially_true"))
-    refusals = admissible(work, node, request.provider)
+    refusals = admissible(work, node, request.provider, request.elsewhere)
     if refusals:
         return denied(*refusals)
     attempt = send(work, node, request.provider, Mode.FIRST)
@@ -61,8 +61,9 @@ def _first(work: Work, node: Node, request: Dispatch) -> Outcome:
     )
 
 
-def _retry(work: Work, node: Node, provider: str) -> Outcome:
-    refusals = r6_retry.check(work, node, provider) or admissible(work, node, provider)
+def _retry(work: Work, node: Node, request: Dispatch) -> Outcome:
+    provider = request.provider
+    refusals = r6_retry.check(work, node, provider) or admissible(work, node, provider, request.elsewhere)
     if refusals:
         return denied(*refusals)
     failed = work.state.keys[node.operation.key].latest
@@ -72,8 +73,9 @@ def _retry(work: Work, node: Node, provider: str) -> Outcome:
     )
 
 
-def _repair(work: Work, node: Node, provider: str) -> Outcome:
-    refusals = r7_repair.check(work, node, provider) or admissible(work, node, provider)
+def _repair(work: Work, node: Node, request: Dispatch) -> Outcome:
+    provider = request.provider
+    refusals = r7_repair.check(work, node, provider) or admissible(work, node, provider, request.elsewhere)
     if refusals:
         return denied(*refusals)
     attempt = send(work, node, provider, Mode.REPAIR)
