@@ -47,7 +47,7 @@ class Line(msgspec.Struct, frozen=True, tag="Record", omit_defaults=True):
     hash: str
     link: str
     payload: msgspec.Raw = msgspec.Raw(b"null")
-    opaque: str = ""
+    opaque: str | None = None
     after_fault: bool = (
         False  # in an export of a damaged ledger: something before it in its episode is not sound
     )
@@ -60,7 +60,7 @@ class Line(msgspec.Struct, frozen=True, tag="Record", omit_defaults=True):
             self.generation,
             self.time,
             self.kind,
-            b64decode(self.opaque) if self.opaque else bytes(self.payload),
+            bytes(self.payload) if self.opaque is None else b64decode(self.opaque),
             bytes.fromhex(self.previous),
             bytes.fromhex(self.hash),
             self.position,
@@ -89,7 +89,7 @@ def line(record: Record, *, after_fault: bool = False) -> Line:
         hash=record.hash.hex(),
         link=record.link.hex(),
         payload=msgspec.Raw(record.payload if whole else b"null"),
-        opaque="" if whole else b64encode(record.payload).decode(),
+        opaque=None if whole else b64encode(record.payload).decode(),
         after_fault=after_fault,
     )
 
@@ -262,6 +262,6 @@ def _write_new(path: Path, ledger: str, lines: Iterable[Line]) -> None:
 def _digest(path: Path) -> str:
     digest = sha256()
     with path.open("rb") as stream:
-        while block := stream.read(1 << 20):
+        while block := stream.read(1 << 16):
             digest.update(block)
     return digest.hexdigest()

@@ -1,4 +1,4 @@
-"""Full and read-only disks, locked databases, servers that go away: a refusal that says why, then recovery."""
+"""Full and read-only disks, locked databases, servers that go away: a refusal with its reason, and recovery."""
 
 from __future__ import annotations
 
@@ -273,6 +273,7 @@ class Wire:
         self.path = directory / f".s.PGSQL.{5432}"
         self.server = str(server.directory / ".s.PGSQL.5432")
         self.cut = ""
+        self.kept = []
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(str(self.path))
         self.listener.listen()
@@ -300,11 +301,16 @@ class Wire:
                         if cut == "behind":
                             server.sendall(block)
                             server.recv(1 << 16)  # it took place; the answer is lost
+                        if cut == "hanging":
+                            # The server does not learn that the client has gone; its transaction stays open.
+                            self.kept.append(os.dup(server.fileno()))
                         return
                     (server if source is client else client).sendall(block)
 
     def close(self):
         self.listener.close()
+        for descriptor in self.kept:
+            os.close(descriptor)
 
 
 @pytest.fixture
@@ -315,7 +321,7 @@ def wire(tmp_path, postgres_server):
 
 
 @pytest.mark.postgres
-@pytest.mark.parametrize("cut", ["before", "behind"])
+@pytest.mark.parametrize("cut", ["before", "behind", "hanging"])
 def test_a_connection_lost_at_the_commit_is_settled_by_the_same_append(postgres_backend, wire, cut):
     ledger = postgres_backend.open(patience=2)
     ledger._conninfo = f"host={wire.path.parent} port=5432 user=adf dbname=postgres"

@@ -8,6 +8,7 @@ import threading
 import msgspec
 import pytest
 
+from adf_ea_ros.ledger import sql
 from adf_ea_ros.ledger.errors import (
     ConcurrentAppend,
     LedgerDamaged,
@@ -21,6 +22,7 @@ from adf_ea_ros.ledger.record import (
     Record,
     canonical,
     episode_root,
+    extend,
     ledger_root,
     link_hash,
     recompute,
@@ -197,6 +199,51 @@ def test_a_writer_that_was_superseded_behind_its_back_is_refused(backend, writer
     with pytest.raises(NotTheWriter, match="usurper"):
         append(writer, "e", 1, 2)
     assert len(list(writer.read("e"))) == 1
+
+
+def test_a_writer_overtaken_behind_its_back_looks_again(backend, writer):
+    """It remembers where episodes stand. What another process added is still seen, and not written over."""
+    append(writer, "e", 0, 1)
+    append(writer, "f", 0, 1)
+    head, last = list(writer.read_all())[-1], writer.head("e")
+    (stranger,) = extend(
+        items(7),
+        episode="e",
+        version=1,
+        previous=last.hash,
+        position=head.position,
+        link=head.link,
+        time=7,
+        generation=1,
+    )
+    row = tuple(getattr(stranger, name) for name in Record.__struct_fields__)
+    columns = ", ".join(Record.__struct_fields__)
+    backend.tamper((f"INSERT INTO event ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row))
+    with pytest.raises(ConcurrentAppend) as refusal:
+        append(writer, "e", 1, 8)
+    assert refusal.value.found == 2
+    append(writer, "f", 1, 2)
+    append(writer, "e", 2, 3)
+    assert writer.verify().ok
+
+
+def test_a_tail_cut_off_under_a_live_writer_stays_visible(backend, writer):
+    """It does not grow over the wound."""
+    append(writer, "e", 0, 1, 2, 3)
+    backend.tamper("DELETE FROM event WHERE version = 3 AND episode = 'e'")
+    append(writer, "e", 3, 4)
+    result = backend.open(read_only=True).verify()
+    assert {f.code for f in result.findings} == {"missing"}
+
+
+def test_memory_of_heads_is_bounded(writer, monkeypatch):
+    monkeypatch.setattr(sql, "REMEMBERED", 3)
+    for name in ("a", "b", "c", "d", "e"):
+        append(writer, name, 0, 1)
+    assert len(writer._tips) == 3
+    for name in ("a", "b", "c", "d", "e"):
+        append(writer, name, 1, 2)
+    assert writer.verify().ok
 
 
 def test_starts_are_recorded_with_whom_they_took_over_from(backend):
