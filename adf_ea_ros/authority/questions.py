@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import msgspec
 
 from adf_ea_ros.authority import requests as rq
-from adf_ea_ros.authority.model import ANSWERED, Attempt, Binding, Node, Operation
+from adf_ea_ros.authority.model import ANSWERED, Attempt, Binding, EffectKind, Node, Operation
 from adf_ea_ros.authority.state import State, fact_key, fact_name
 from adf_ea_ros.contracts.conditions import Ns
 from adf_ea_ros.evidence.types import Context, Requirement
@@ -122,19 +122,21 @@ def _of_pending(state: State, key: str, now: Ns) -> Iterator[Question]:
         return
     attempt = state.attempts[owed.attempt]
     binding = record.operation.binding(attempt.provider)
-    context = attempt_context(attempt, now)
     for effect in record.operation.effects:
+        context = attempt_context(attempt, now, effect.kind)
         for requirement in effect.requirements:
             yield Question(_narrow(requirement, binding), context, attempt.id)
 
 
-def attempt_context(attempt: Attempt, now: Ns) -> Context:
-    """What evidence about an attempt must postdate: its dispatch, or its end once that is known.
+def attempt_context(attempt: Attempt, now: Ns, kind: EffectKind = EffectKind.STATE) -> Context:
+    """What evidence about an attempt must postdate: its dispatch, or, of a state, its end once that is known.
 
-    While an action runs, the world is on its way: samples from before its end would contradict those from
-    after it without any conflict between them.
+    While an action runs, the world is on its way: samples of a state from before its end would contradict
+    those from after it without any conflict between them. An event is told once, often just before the answer,
+    and on another way than the answer: whichever comes first must not decide whether it counts.
     """
-    after = attempt.settled if attempt.interaction in ANSWERED else attempt.dispatched
+    ended = attempt.interaction in ANSWERED and kind is EffectKind.STATE
+    after = attempt.settled if ended else attempt.dispatched
     settled = now if attempt.could_take_effect(now) else attempt.absent_from()
     return Context(executor=attempt.provider, after=max(after, attempt.dispatched), settled=settled)
 
