@@ -30,6 +30,7 @@ INTERACTIONS = {
     8: "no answer",
     9: "never accepted",
 }
+_INDENT, _LEAST = 21, 24  # columns before the text of a row, and columns that it needs to stand there
 _ROUTINE = ("Refresh",)
 """Requests that the authority makes of itself, about facts and not about what to do."""
 
@@ -154,21 +155,40 @@ def verdict_word(decision: DecisionView) -> tuple[str, str]:
 def decision_row(decision: DecisionView) -> RenderableType:
     """One decision on one to three lines, wrapped to whatever width there is."""
     word, style = verdict_word(decision)
-    body = Text(subject(decision), style="dim" if decision.routine else "bold")
-    body.append("  " + " ".join(decision.rules), style="magenta")
-    body.append("  " + budgets(decision), style="dim")
-    parts: list[RenderableType] = [body]
+    head = Text(subject(decision), style="dim" if decision.routine else "bold")
+    head.append("  " + codes(decision), style="magenta")
+    head.append("  " + budgets(decision), style="dim")
+    parts = [head]
     if decision.sentence and not decision.routine:
         parts.append(Text(short(decision.sentence, decision.episode)))
-    codes = [code for code in decision.reasons if code != "R3.recorded"]
-    if codes:
-        parts.append(Text(" ".join(codes), style="red" if not decision.authorized else "dim"))
-    row = Table.grid(padding=(0, 1))
-    row.add_column(justify="right", width=9, no_wrap=True)
-    row.add_column(width=10, no_wrap=True)
-    row.add_column(ratio=1, overflow="fold")
-    row.add_row(Text(seconds(decision.time), style="dim"), Text(word, style=style), Group(*parts))
-    return row
+    return Row(decision.time, Text(word, style=style), parts)
+
+
+class Row:
+    """Time, a word, and text beside them, wrapped to what is left; where that is little it goes below."""
+
+    def __init__(self, time: Ns, word: Text, parts: Sequence[Text]) -> None:
+        """``time`` 0: none is shown."""
+        self._time, self._word, self._parts = time, word, parts
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        lead = Text.assemble((f"{seconds(self._time) if self._time else '':>9} ", "dim"), self._word)
+        narrow = options.max_width < _INDENT + _LEAST
+        if narrow:
+            yield lead
+        indent = 4 if narrow else _INDENT
+        width = max(options.max_width - indent, 8)
+        lines = [line for part in self._parts for line in part.wrap(console, width)]
+        for number, line in enumerate(lines):
+            line.rstrip()
+            before = lead.copy() if number == 0 and not narrow else Text()
+            before.pad_right(indent - before.cell_len)
+            yield before + line
+
+
+def codes(decision: DecisionView) -> str:
+    """The reason codes, which begin with the rule that speaks; the rules where no reason is needed."""
+    return " ".join(decision.reasons or decision.rules)
 
 
 def subject(decision: DecisionView) -> str:

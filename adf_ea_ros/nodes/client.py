@@ -184,7 +184,8 @@ class AsyncPlanner:
 
     async def capabilities(self, task: str = "") -> Any:
         """What may be asked for now, within one task or at all (ListCapabilities.Response)."""
-        return await self._call(ListCapabilities, "list_capabilities", ListCapabilities.Request(task=task))
+        request = ListCapabilities.Request(task=task)
+        return await self._call(ListCapabilities, "list_capabilities", request, again=True)
 
     async def start(self, task: str, planner: str = "") -> str:
         """Take up a loaded task; gives the episode, which the other methods then speak of.
@@ -232,7 +233,7 @@ class AsyncPlanner:
         restart of its own. None where the authority knows no such episode.
         """
         request = GetEpisode.Request(episode=name or self.episode_id)
-        answer = await self._call(GetEpisode, "get_episode", request)
+        answer = await self._call(GetEpisode, "get_episode", request, again=True)
         if not answer.found:
             return None
         self.episode_id = answer.episode.id
@@ -331,19 +332,25 @@ class AsyncPlanner:
     def _concerns(self, decision: Any) -> bool:
         return not self.episode_id or decision.episode == self.episode_id
 
-    async def _call(self, kind: Any, name: str, request: Any) -> Any:
+    async def _call(self, kind: Any, name: str, request: Any, *, again: bool = False) -> Any:
+        """Send a request and wait; ``again``: it only asks, so it is sent again while nothing comes back.
+
+        A request to an authority that has just died is lost, and DDS shows the dead one for many seconds.
+        """
         full = f"{self.authority}/{name}"
         client = self._clients.get(name)
         if client is None:
             client = self.node.create_client(kind, full, callback_group=self._group)
             self._clients[name] = client
         await self._until(client.service_is_ready, lambda: self._missing(full))
-        future = client.call_async(request)
-        try:
-            return await self._within(future, self._timeout, f"an answer of {full}")
-        except NoAnswer:
-            client.remove_pending_request(future)
-            raise
+        sends = max(1, round(self._timeout)) if again else 1
+        for _ in range(sends):
+            future = client.call_async(request)
+            try:
+                return await self._within(future, self._timeout / sends, f"an answer of {full}")
+            except NoAnswer:
+                client.remove_pending_request(future)
+        raise NoAnswer(f"{full} did not answer within {self._timeout:g} s")
 
     def _missing(self, name: str) -> AuthorityMissing:
         domain = self.node.context.get_domain_id()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -39,17 +40,20 @@ class Eyes(Listener):
         )
         self._list = node.create_client(ListCapabilities, f"{AUTHORITY}/list_capabilities")
         self._asked: Any = None
-        self.eligible: set[str] = set()
-        """Providers that the authority listed as eligible, when it was last asked."""
+        self._ask_after = 0.0
+        self._generation = 0
 
-    def ask(self) -> None:
-        """Ask for the eligible providers, unless an answer is under way."""
+    @property
+    def generation(self) -> int:
+        """Start of the authority that decides now; 0 while none does. Asks for it in passing."""
         if self._asked is not None and self._asked.done():
-            capabilities = self._asked.result().capabilities
-            self.eligible = {provider for capability in capabilities for provider in capability.providers}
-            self._asked = None
-        if self._asked is None and self._list.service_is_ready():
+            self._generation = self._asked.result().generation
+            self._asked, self._ask_after = None, 0.0
+        # An answer can get lost while the two sides still discover each other: asked again after a second.
+        if self._list.service_is_ready() and time.monotonic() > self._ask_after:
+            self._ask_after = time.monotonic() + 1.0
             self._asked = self._list.call_async(ListCapabilities.Request())
+        return self._generation
 
     def offered(self, provider: str) -> bool:
         """Whether a capability node offers to run steps on this provider."""

@@ -60,22 +60,20 @@ class Stopped(Exception):
 class Demo:
     """One telling."""
 
-    def __init__(
-        self, story: Story, screen: Screen, domain: DomainLease, folder: Folder, config: Path, factor: float
-    ) -> None:
+    def __init__(self, story: Story, screen: Screen, folder: Folder, config: Path, factor: float) -> None:
         """``config`` holds contracts/, providers/ and tasks/; ``factor``: logical seconds per second."""
-        self._story, self._screen, self._domain, self._folder = story, screen, domain, folder
+        self.story, self.screen, self.folder = story, screen, folder
         self._config, self._factor = config, factor
         self.stopped: Callable[[], bool] = lambda: False
         self._heating = False  # the heating was dispatched
         self._happened = False  # what the story says has happened
 
-    def direct(self) -> list[Check]:
+    def direct(self, domain: DomainLease) -> list[Check]:
         """Tell it with a direct action client."""
-        screen = self._screen
+        screen = self.screen
         screen.head("a direct action client, without assurance")
-        report = self._folder.report("direct")
-        with Stage(self._domain, self._folder.logs) as stage:
+        report = self.folder.report("direct")
+        with Stage(domain, self.folder.logs) as stage:
             stage.start("rig_direct", "adf_ea_ros.nodes.sim_rig", self._rig(report))
             client = stage.start("direct", "adf_ea_ros.nodes.demo_direct", ["--sample", SAMPLE], heard=True)
             with contextlib.closing(Eyes(SAMPLE, lambda _: None)) as eyes:
@@ -101,25 +99,25 @@ class Demo:
         text = "the direct client heated again" if total > 1 else "the direct client claimed a false success"
         return [Check(text if wrong else "the direct client did no harm (it should have)", wrong)]
 
-    def assured(self) -> list[Check]:
+    def assured(self, domain: DomainLease) -> list[Check]:
         """Tell it through the authority."""
-        self._screen.head(
-            "the same task through the authority" if self._story.direct else "through the authority"
+        self.screen.head(
+            "the same task through the authority" if self.story.direct else "through the authority"
         )
-        report = self._folder.report("assured")
-        with Stage(self._domain, self._folder.logs) as stage:
+        report = self.folder.report("assured")
+        with Stage(domain, self.folder.logs) as stage:
             with contextlib.closing(Eyes(SAMPLE, self._on_decision)) as eyes:
                 planner = self._set_up(stage, eyes, report)
                 self._carry_out(stage, eyes, planner)
-            self._screen.status("ending the processes")
-        self._screen.quiet()
+            self.screen.status("ending the processes")
+        self.screen.quiet()
         events = self._read_back()
         counted = _counts(report)
-        self._screen.head("verdict")
+        self.screen.head("verdict")
         total = counted.heatings
         each = ", ".join(f"{name} {heatings(counted, name)}" for name in counted.heaters)
-        self._screen.note(f"heatings as counted by the rig: {total} ({each})", style="bold")
-        return verdict(self._story, events, counted)
+        self.screen.note(f"heatings as counted by the rig: {total} ({each})", style="bold")
+        return verdict(self.story, events, counted)
 
     # -- on the way ------------------------------------------------------------------------------------
 
@@ -128,7 +126,7 @@ class Demo:
             f"samples:=[{SAMPLE}]",
             f"clock.factor:={self._factor}",
             f"report:={json.dumps(str(report))}",
-            *self._story.rig,
+            *self.story.rig,
         ]
         return ["--ros-args", *(word for parameter in given for word in ("-p", parameter))]
 
@@ -137,7 +135,7 @@ class Demo:
         given = {
             "contracts": [str(folder) for folder in folders],
             "tasks": [str(self._config / "tasks")],
-            "ledger": str(self._folder.ledger),
+            "ledger": str(self.folder.ledger),
         }
         return _arguments(given)
 
@@ -163,30 +161,27 @@ class Demo:
             if not planner_ready:
                 with contextlib.suppress(queue.Empty):
                     planner_ready = planner.lines.get_nowait() == READY
-            eyes.ask()
-            waits[:] = [f"eligible {name}" for name in sorted(wanted - eyes.eligible)]
-            waits.extend(f"execute/{name}" for name in sorted(wanted) if not eyes.offered(name))
+            waits[:] = [] if eyes.generation else ["the authority"]
+            waits.extend(name for name in sorted(wanted) if not eyes.offered(name))
             if not planner_ready:
-                waits.append("planner")
+                waits.append("the planner")
             return not waits
 
         names = ", ".join(stage.children)
-        self._screen.note(
-            f"starting {names}: {len(stage.children)} processes in ROS domain {self._domain.domain}"
-        )
+        self.screen.note(f"starting {names}: {len(stage.children)} processes in ROS domain {eyes.domain}")
         for _ in self._until(ready, _START, lambda: f"all to be ready; missing: {', '.join(waits)}"):
             eyes.spin(0.05)
-            self._screen.status(f"waiting for {', '.join(waits[:3])}{', ...' if len(waits) > 3 else ''}")
-        self._screen.note(f"ready after {time.monotonic() - begun:.1f} s")
+            self.screen.status(f"waiting for {', '.join(waits[:3])}{', ...' if len(waits) > 3 else ''}")
+        self.screen.note(f"ready after {time.monotonic() - begun:.1f} s")
         planner.write("go")
         return planner
 
     def _carry_out(self, stage: Stage, eyes: Eyes, planner: Child) -> None:
         for _ in self._until(lambda: planner.code is not None, _TELL, "the planner to end"):
+            self._relay(planner, eyes)
             eyes.spin(0.02)
             stage.check("planner")
             self._let_happen(stage, eyes)
-            self._relay(planner, eyes)
             self._progress(eyes, "planner")
         eyes.spin(0.3)  # the last decisions may still be on their way
         self._relay(planner, eyes)
@@ -197,30 +192,30 @@ class Demo:
         """What the story says happens in mid-heating."""
         if self._happened or not self._heating:
             return
-        if self._story.recorder_goes:
+        if self.story.recorder_goes:
             self._happened = True
             eyes.set_parameter("/rig/recorder_a", "fault", "down")
-            self._screen.said("demo", "takes recorder_a down", eyes.now)
-        if self._story.kill and eyes.heatings:
+            self.screen.said("demo", "takes recorder_a down", eyes.now)
+        if self.story.kill and eyes.heatings:
             self._happened = True
             stage.children["authority"].kill()
-            self._screen.said("demo", "kills the authority with SIGKILL while the heater heats", eyes.now)
+            self.screen.said("demo", "kills the authority with SIGKILL while the heater heats", eyes.now)
             stage.start("authority", "adf_ea_ros.nodes.authority_main", self._authority())
-            self._screen.said("demo", "starts it again on the same ledger", eyes.now)
+            self.screen.said("demo", "starts it again on the same ledger", eyes.now)
 
     def _on_decision(self, decision: DecisionView) -> None:
-        self._screen.decision(decision)
+        self.screen.decision(decision)
         if decision.request == "Dispatch" and decision.authorized and decision.subject == "heat":
             self._heating = True
 
     def _relay(self, client: Child, eyes: Eyes) -> None:
         with contextlib.suppress(queue.Empty):
             while True:
-                self._screen.said(client.name, client.lines.get_nowait(), eyes.now)
+                self.screen.said(client.name, client.lines.get_nowait(), eyes.now)
 
     def _progress(self, eyes: Eyes, who: str) -> None:
         hot = f"{SAMPLE} at {eyes.temperature:.1f} degC" if eyes.temperature is not None else "no reading yet"
-        self._screen.status(
+        self.screen.status(
             f"{eyes.now / 1e9:.1f} s on the rig's clock, {hot}, {eyes.heatings} heatings, {who} is working"
         )
 
@@ -241,8 +236,8 @@ class Demo:
 
     def _read_back(self) -> list[ev.AnyEvent]:
         """The episode from the ledger file, shown as a timeline."""
-        self._screen.head("the episode, read back from the ledger")
-        with contextlib.closing(open_ledger(str(self._folder.ledger), read_only=True)) as ledger:
+        self.screen.head("the episode, read back from the ledger")
+        with contextlib.closing(open_ledger(str(self.folder.ledger), read_only=True)) as ledger:
             self._show_timeline()
             return episode_events(ledger)
 
@@ -259,40 +254,43 @@ def run(arguments: Sequence[str] | None, interrupt: Interrupt) -> int:
     except (NotTold, FolderTaken, OSError) as error:
         print(error, file=sys.stderr)
         return NOT_TOLD
-    keep = True
+    demo = Demo(story, screen, folder, config, options.factor)
+    demo.stopped = lambda: interrupt.asked
+    code = NOT_TOLD
     try:
-        with DomainLease() as domain:
-            os.environ.update(domain.environment())  # for the demo's own node
-            os.environ["ROS_LOG_DIR"] = str(folder.logs / "ros")
-            for name in ("ROS_LOCALHOST_ONLY", "ROS_STATIC_PEERS"):
-                os.environ.pop(name, None)
-            demo = Demo(story, screen, domain, folder, config, options.factor)
-            demo.stopped = lambda: interrupt.asked
-            screen.note(f"story {story.name}: {story.title}", style="bold")
-            checks = demo.direct() if story.direct or options.direct else []
-            checks += demo.assured()
-        screen.checks(checks)
-        good = all(check.holds for check in checks)
-        screen.note(
-            f"{'AS EXPECTED' if good else 'NOT AS EXPECTED'}: {story.name}: {story.expects}",
-            style="bold green" if good else "bold red",
-        )
-        _where(screen, folder)
-        return AS_EXPECTED if good else OTHERWISE
+        code = _tell(demo, direct=story.direct or options.direct)
     except Stopped:
-        screen.quiet()
-        screen.note("stopped; all processes have ended")
-        keep = False
-        return INTERRUPTED
+        code = INTERRUPTED
     except (NotTold, Ended, NoDomainLeft, LedgerError) as error:
         screen.quiet()
-        print(error, file=sys.stderr)
-        print(f"logs: {folder.logs}", file=sys.stderr)
-        return NOT_TOLD
+        print(f"{error}\nlogs: {folder.logs}", file=sys.stderr)
     finally:
         screen.quiet()
-        if not keep:
+        if code == INTERRUPTED:
+            screen.note("stopped; all processes have ended")
             folder.remove()
+    return code
+
+
+def _tell(demo: Demo, *, direct: bool) -> int:
+    """Tell the story in a domain of its own, and say how it ended."""
+    screen, story = demo.screen, demo.story
+    screen.note(f"story {story.name}: {story.title}", style="bold")
+    with DomainLease() as domain:
+        os.environ.update(domain.environment())  # for the demo's own node
+        os.environ["ROS_LOG_DIR"] = str(demo.folder.logs / "ros")
+        for name in ("ROS_LOCALHOST_ONLY", "ROS_STATIC_PEERS"):
+            os.environ.pop(name, None)
+        checks = demo.direct(domain) if direct else []
+        checks += demo.assured(domain)
+    screen.checks(checks)
+    good = all(check.holds for check in checks)
+    screen.note(
+        f"{'AS EXPECTED' if good else 'NOT AS EXPECTED'}: {story.name}: {story.expects}",
+        style="bold green" if good else "bold red",
+    )
+    _where(screen, demo.folder)
+    return AS_EXPECTED if good else OTHERWISE
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -351,8 +349,8 @@ def _where(screen: Screen, folder: Folder) -> None:
     """Where ledger and logs are, and what to do with them."""
     command = _adf_ea()
     screen.note(f"ledger and logs remain in {folder.path}")
-    screen.note(f"  {command} ledger show {folder.ledger}")
-    screen.note(f"  {command} ledger verify {folder.ledger}")
+    screen.command(f"{command} ledger show {folder.ledger}")
+    screen.command(f"{command} ledger verify {folder.ledger}")
 
 
 def _adf_ea() -> str:

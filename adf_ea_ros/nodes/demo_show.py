@@ -10,10 +10,9 @@ from collections.abc import Iterable
 from rich.console import Console, RenderableType
 from rich.rule import Rule
 from rich.status import Status
-from rich.table import Table
 from rich.text import Text
 
-from adf_ea_ros.cli.watch_view import DecisionView, decision_row, seconds
+from adf_ea_ros.cli.watch_view import DecisionView, Row, decision_row
 from adf_ea_ros.contracts.conditions import Ns
 from adf_ea_ros.nodes.demo_story import Check
 
@@ -45,14 +44,7 @@ class Screen:
 
     def said(self, who: str, text: str, now: Ns = 0) -> None:
         """Something that a client did, at a time on the rig's clock where there is one."""
-        row = Table.grid(padding=(0, 1))
-        row.add_column(justify="right", width=9, no_wrap=True)
-        row.add_column(width=10, no_wrap=True)
-        row.add_column(ratio=1, overflow="fold")
-        row.add_row(
-            Text(seconds(now) if now else "", style="dim"), Text(who, style="cyan"), Text(text, style="cyan")
-        )
-        self._print(row)
+        self._print(Row(now, Text(who, style="cyan"), [Text(text, style="cyan")]))
 
     def decision(self, decision: DecisionView) -> None:
         """A decision of the authority."""
@@ -83,6 +75,10 @@ class Screen:
         if self._status is not None:
             self._status.stop()
             self._status = None
+
+    def command(self, text: str) -> None:
+        """A line to be copied: never wrapped."""
+        self.console.print(Text(f"  {text}", style="dim"), soft_wrap=True)
 
     def _print(self, what: RenderableType) -> None:
         self.console.print(what)
