@@ -24,7 +24,7 @@ from adf_ea_ros.evidence.eligibility import provider_of, same_content
 from adf_ea_ros.evidence.qualify import Qualification, qualify
 from adf_ea_ros.evidence.types import Context, Gap, Observation, Requirement
 
-CAP = 256
+CAP = 128
 """How many samples of one subject and route a qualification considers without a choice: the newest. Of what
 is older and still in the period, only a few samples at the requirement's least spacing are considered; see
 ``window``."""
@@ -163,7 +163,7 @@ class RouteBuffer:
         return None
 
     def _note_silence(self, sample: Observation) -> None:
-        """A sample after a pause: the state is known again from its capture on, unless that is older still."""
+        """A sample after a pause: the state is known from its capture on, unless that is older still."""
         if self._heard >= 0:
             end = sample.stamp - 1 if sample.stamp > self._heard else sample.received
             self.note_gap(Gap(self.route, self._heard, end, reasons.SILENT, unknown=True))

@@ -7,7 +7,7 @@ from typing import Any
 from adf_ea_ros.contracts.conditions import Ns, Value
 from adf_ea_ros.contracts.model import FieldOr, Grade, Route
 from adf_ea_ros.evidence import reasons
-from adf_ea_ros.evidence.readings import Reading, Unreadable, field, reading, scalar, stamp
+from adf_ea_ros.evidence.readings import Reading, Unreadable, field, reading, stamp
 from adf_ea_ros.evidence.types import Observation
 
 
@@ -18,11 +18,13 @@ class RouteReader:
         if route.derive is not None and (route.value.map or not route.value.field):
             raise ValueError(f"{name}: a derived reading needs a field, and no map")
         self.name = name
-        self._route = route
+        self._path = route.path
         self._value = _reading_of(route)
         self._subject = _plain(route.subject)
         self._grade = Grade[route.grade.upper()]
-        self._correlation = sorted(route.correlation.items())
+        self._stamp = field(route.stamp) if route.stamp else None
+        self._producer = reading(route.producer) if route.producer else None
+        self._correlation = [(name, reading(path)) for name, path in sorted(route.correlation.items())]
         self._relative = route.derive is not None and route.derive.since_dispatch
 
     def read(
@@ -44,16 +46,15 @@ class RouteReader:
         Raises:
             Unreadable: a field is missing, or holds no value or no time.
         """
-        route = self._route
-        if route.stamp:
-            captured = stamp(field(message, route.stamp))
+        if self._stamp is not None:
+            captured = stamp(self._stamp(message))
         elif sent is not None and sent > 0:
             captured = sent
         else:
             raise Unreadable(
                 reasons.NO_STAMP, "the route names no stamp field, and the middleware gave no time"
             )
-        producer = str(scalar(field(message, route.producer))) if route.producer else ""
+        producer = str(self._producer(message)) if self._producer is not None else ""
         subject = str(self._subject(message))
         if producer:
             occurrence = f"{self.name}|{producer}|{subject}|{captured}"
@@ -66,14 +67,14 @@ class RouteReader:
             route=self.name,
             source=source,
             subject=subject,
-            path=route.path,
+            path=self._path,
             value=self._value(message),
             stamp=captured,
             received=received,
             producer=producer,
             sequence=sequence,
             grade=self._grade,
-            fields=tuple((name, scalar(field(message, path))) for name, path in self._correlation),
+            fields=tuple([(name, read(message)) for name, read in self._correlation]),
             publisher=publisher,
             relative=self._relative,
         )
@@ -84,12 +85,12 @@ def _plain(origin: FieldOr) -> Reading:
     if origin.const is not None:
         constant: Value = origin.const
         return lambda _: constant
-    path, names = origin.field, origin.map
+    read, names = reading(origin.field), origin.map
     if not names:
-        return reading(path)
+        return read
 
     def translate(message: Any) -> Value:
-        value = scalar(field(message, path))
+        value = read(message)
         word = str(value).lower() if isinstance(value, bool) else str(value)
         if word not in names:
             raise Unreadable(reasons.UNNAMED, f"{word} is not among {', '.join(sorted(names))}")

@@ -9,6 +9,7 @@ eligible sample for contradictions, not only at the members of windows.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Hashable, Iterator, Sequence
 
 from adf_ea_ros.contracts.conditions import Ns
@@ -28,32 +29,38 @@ Sorting these tuples sorts by time, ties by id: the order of arrival decides not
 
 def windows(candidates: Sequence[Candidate], requirement: Requirement) -> Iterator[list[Candidate]]:
     """The windows over ``candidates`` (newest first), from the one with the newest member on."""
-    need = requirement.count
-    for start in range(len(candidates) - need + 1):
-        window = _window(candidates, start, requirement)
+    ages = [-candidate[0] for candidate in candidates]
+    for start in range(len(candidates) - requirement.count + 1):
+        window = _window(candidates, ages, start, requirement)
         if window is not None:
             yield window
 
 
-def _window(candidates: Sequence[Candidate], start: int, requirement: Requirement) -> list[Candidate] | None:
+def _window(
+    candidates: Sequence[Candidate], ages: Sequence[int], start: int, requirement: Requirement
+) -> list[Candidate] | None:
+    """The window whose newest member is the candidate at ``start``. ``ages`` ascend: they can be searched."""
     need, least, greatest = requirement.count, requirement.spacing_least, requirement.spacing_greatest
     first = candidates[start]
     if need == 1:
         return [first]
     members, seen, last = [first], {first[3]}, first[0]
-    for index in range(start + 1, len(candidates)):
-        candidate = candidates[index]
-        spacing = last - candidate[0]
-        if greatest and spacing > greatest:
+    index = start + 1
+    while len(members) < need:
+        if least:
+            index = bisect_left(ages, least - last, index)
+        while index < len(candidates) and candidates[index][3] in seen:
+            index += 1
+        if index == len(candidates):
             return None
-        if spacing < least or candidate[3] in seen:
-            continue
+        candidate = candidates[index]
+        if greatest and last - candidate[0] > greatest:
+            return None
         members.append(candidate)
-        if len(members) == need:
-            return members
         seen.add(candidate[3])
         last = candidate[0]
-    return None
+        index += 1
+    return members
 
 
 def shortage(candidates: Sequence[Candidate], requirement: Requirement) -> str:

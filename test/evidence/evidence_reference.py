@@ -110,7 +110,7 @@ def identity(requirement, sample):
 
 
 def window_from(requirement, samples, newest):
-    """The window whose newest member is given: each next one is the newest that may follow, or there is none."""
+    """The window whose newest member is given: each next one is the newest that may follow."""
     members = [newest]
     while len(members) < requirement.count:
         last = members[-1]
@@ -133,38 +133,42 @@ def all_windows(requirement, samples):
     return [window for window in found if window is not None]
 
 
-def reference(
-    requirement: Requirement, context: Context, samples: list[Observation], gaps: list[Gap], now: int
-):
+def inconsistent(requirement, context):
     independent = requirement.role.value in ("INDEPENDENT_SENSOR", "INDEPENDENT_READ_BACK", "OPERATOR")
-    executors = {context.executor, *context.aliases}
     providers = {route.split("/")[0] for route in requirement.routes}
-    if context.executor and independent and providers & executors:
-        return Answer("UNKNOWN", integrity=True)
-    if requirement.count < 1 or not requirement.routes or not requirement.condition.clauses:
-        return Answer("UNKNOWN", integrity=True)
+    own = providers & {context.executor, *context.aliases}
+    if context.executor and independent and own:
+        return True
+    return requirement.count < 1 or not requirement.routes or not requirement.condition.clauses
 
-    answer = Answer("")
-    on_route = [s for s in samples if s.route in requirement.routes]
-    for one in on_route:
-        for other in on_route:
-            if one.id == other.id and content(one) != content(other):
-                return Answer("UNKNOWN", integrity=True)
-    # Of several records of one occurrence, the one that was received first stands for it.
+
+def contradicts_itself(samples):
+    """Whether two records with one id differ in content."""
+    return any(a.id == b.id and content(a) != content(b) for a in samples for b in samples)
+
+
+def first_received(samples, answer):
+    """Of several records of one occurrence, the one that was received first stands for it."""
     kept = {}
-    for sample in on_route:
+    for sample in samples:
         if sample.id in kept:
             answer.refused.setdefault(sample.id, set()).add("E.duplicate")
         if sample.id not in kept or sample.received < kept[sample.id].received:
             kept[sample.id] = sample
-    for sample in samples:
-        if sample.route not in requirement.routes:
-            answer.refused.setdefault(sample.id, set()).add("E.route")
+    return list(kept.values())
 
-    holds = {s.id: condition_holds(requirement.condition, judged_value(s, context))
-             if judged_value(s, context) is not None else None for s in kept.values()}  # fmt: skip
+
+def reference(
+    requirement: Requirement, context: Context, samples: list[Observation], gaps: list[Gap], now: int
+):
+    """The answer for one schedule."""
+    on_route = [s for s in samples if s.route in requirement.routes]
+    if inconsistent(requirement, context) or contradicts_itself(on_route):
+        return Answer("UNKNOWN", integrity=True)
+    answer = Answer("")
+    kept = first_received(on_route, answer) + [s for s in samples if s.route not in requirement.routes]
     eligible, mismatched = [], []
-    for sample in kept.values():
+    for sample in kept:
         fault = first_fault(requirement, context, gaps, now, sample)
         if fault:
             answer.refused.setdefault(sample.id, set()).add(fault)
@@ -172,48 +176,45 @@ def reference(
             eligible.append(sample)
         if fault == "E.mismatch":
             mismatched.append(sample)
+    holds = {s.id: condition_holds(requirement.condition, judged_value(s, context)) for s in eligible}
     answer.support = len([s for s in eligible if holds[s.id]])
     answer.against = len([s for s in eligible if not holds[s.id]])
 
-    def rests_on(window):
-        ordered = sorted(window, key=lambda s: (s.stamp, s.id), reverse=True)
-        answer.used = [s.id for s in ordered]
-        answer.captured = ordered[-1].stamp - context.skew
+    used = decide(requirement, context, answer, eligible, holds)
+    if not answer.verdict and mismatched and all_windows(requirement, eligible + mismatched):
+        answer.verdict = "UNSATISFIED"
+        used = all_windows(requirement, eligible + mismatched)[0]
+    if not answer.verdict:
+        since = max(context.after, now - requirement.max_age)
+        unknown = [g for g in gaps if g.unknown and g.route in requirement.routes]
+        unknown = [g for g in unknown if g.start <= now and g.end >= since]
+        answer.verdict = "UNKNOWN" if unknown or context.after > now else "INSUFFICIENT_EVIDENCE"
+    if used:
+        used = sorted(used, key=lambda s: (s.stamp, s.id), reverse=True)
+        answer.used = [s.id for s in used]
+        answer.captured = used[-1].stamp - context.skew
         answer.valid_until = answer.captured + requirement.max_age
+    return answer
 
-    # The strongest evidence that forms a window decides.
+
+def decide(requirement, context, answer, eligible, holds):
+    """The strongest evidence that forms a window decides. Sets the verdict; returns what it rests on."""
     for grade in (3, 2, 1):
         tier = [s for s in eligible if int(s.grade) >= grade]
         formed = all_windows(requirement, tier)
-        if not formed:
-            continue
         true = [w for w in formed if all(holds[s.id] for s in w)]
         false = [w for w in formed if not all(holds[s.id] for s in w)]
         against = [s for s in tier if not holds[s.id]]
         if true and against:
             answer.verdict = "UNKNOWN"
             newest = max(against, key=lambda s: (s.stamp, s.id))
-            rests_on({s.id: s for s in true[0] + (false[0] if false else [newest])}.values())
-        elif true:
+            return {s.id: s for s in true[0] + (false[0] if false else [newest])}.values()
+        if true:
             answer.verdict = "SATISFIED"
-            rests_on(true[0])
-        else:
+            return true[0]
+        if false:
             answer.verdict = "UNSATISFIED"
-            rests_on(false[0])
             late = all_windows(requirement, [s for s in eligible if s.stamp - context.skew > context.settled])
-            if answer.support == 0 and late:
-                answer.negative = True
-                rests_on(late[0])
-        return answer
-
-    formed = all_windows(requirement, eligible + mismatched)
-    if formed:
-        answer.verdict = "UNSATISFIED"
-        rests_on(formed[0])
-        return answer
-    since = max(context.after, now - requirement.max_age)
-    unknown = [
-        g for g in gaps if g.unknown and g.route in requirement.routes and g.start <= now and g.end >= since
-    ]
-    answer.verdict = "UNKNOWN" if unknown or context.after > now else "INSUFFICIENT_EVIDENCE"
-    return answer
+            answer.negative = answer.support == 0 and bool(late)
+            return late[0] if answer.negative else false[0]
+    return []

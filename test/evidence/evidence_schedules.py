@@ -15,7 +15,7 @@ ROUTES = ("probe/t", "camera/t", "heater/t")
 
 def mostly(good, *others, weight=6):
     """``good`` in most draws, one of the others in some."""
-    return st.sampled_from([good] * weight + list(others))
+    return st.sampled_from([*[good] * weight, *others])
 
 
 CLAUSES = st.sampled_from(
@@ -124,8 +124,8 @@ SAMPLES |= {79: SAMPLES[79.0]}
 def schedules(draw):
     """(requirement, context, samples, gaps, now)."""
     requirement = draw(REQUIREMENTS)
-    truth = requirement.condition.clauses[0].bound
-    usual = SAMPLES[truth if isinstance(truth, (bool, str)) else 79.0]
+    bound = truth(requirement)
+    usual = SAMPLES[bound if isinstance(bound, (bool, str)) else 79.0]
     samples = []
     for index, (name, (route, other), *rest) in enumerate(draw(usual)):
         on_route = route if route in requirement.routes else requirement.routes[0]
@@ -134,3 +134,35 @@ def schedules(draw):
 
 
 mostly_no_gaps = st.one_of(st.just([]), st.just([]), GAPS)
+
+
+@st.composite
+def honest_schedules(draw):
+    """Supporting samples only, each good in itself: (requirement, context, samples, now)."""
+    requirement = draw(
+        REQUIREMENTS.filter(lambda each: not each.match and not isinstance(truth(each), (bool, str)))
+    )
+    stamps = draw(st.lists(TIMES, min_size=1, max_size=6))
+    producers = draw(st.lists(st.sampled_from(["", "p1", "p2"]), min_size=6, max_size=6))
+    route = requirement.routes[0]
+    samples = [
+        Observation(
+            id=f"o{index}",
+            route=route,
+            source=route.split("/")[0],
+            subject="s1",
+            path="t",
+            value=80.0,
+            stamp=stamp,
+            received=stamp,
+            producer=producer,
+            grade=Grade.HIGH,
+        )
+        for index, (stamp, producer) in enumerate(zip(stamps, producers, strict=False))
+    ]
+    return requirement, draw(st.builds(Context, after=mostly(-1, 2), skew=mostly(0, 1))), samples, max(stamps)
+
+
+def truth(requirement):
+    """A bound of the condition, whose type is that of the values it can judge."""
+    return requirement.condition.clauses[0].bound

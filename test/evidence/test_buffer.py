@@ -209,8 +209,8 @@ def test_a_sensor_of_1_khz_can_meet_a_cadence_of_seconds():
 
 
 @given(
-    st.lists(st.integers(0, 3), min_size=1, max_size=60), st.integers(0, 40), st.integers(1, 9), st.integers(1, 5),
-    st.integers(1, 20),
+    st.lists(st.integers(0, 3), min_size=1, max_size=60), st.integers(0, 40), st.integers(1, 9),
+    st.integers(1, 5), st.integers(1, 20),
 )  # fmt: skip
 def test_sparse_samples_are_those_of_the_definition(steps, since, stride, count, cap):
     buffer = RouteBuffer(ROUTE)
@@ -244,7 +244,8 @@ CONDITION = Condition("s1", "t", (Clause(Operator.GTE, 79.0),))
         ),
         max_size=25,
     ),
-    st.integers(1, 3), st.booleans(), st.integers(0, 2), st.integers(0, 3), st.integers(0, 15), st.integers(-1, 12),
+    st.integers(1, 3), st.booleans(), st.integers(0, 2), st.integers(0, 3), st.integers(0, 15),
+    st.integers(-1, 12),
 )  # fmt: skip
 def test_a_buffer_answers_as_the_whole_history(arrivals, count, distinct, least, greatest, age, after):
     """Through the buffer or from a list of everything: the same verdict, on the same samples."""

@@ -1,6 +1,6 @@
-"""Paired contrasts of the evidence block (sections A.4 and C.2, Table 27): each clause of a requirement matters.
+"""Paired contrasts of the evidence block (sections A.4 and C.2, Table 27): every clause matters.
 
-Each pair of cases is told apart by the intact requirement, no longer by one weakened in the clause in question,
+A pair of cases is told apart by the intact requirement, no longer by one weakened in the clause in question,
 and still by one with a change of no consequence (a sham): the distinction is due to that clause and no other.
 Beyond the paper's three contrasts of the block, there is one for every clause that a requirement has.
 """
@@ -103,7 +103,7 @@ def test_intact_and_sham_keep_the_distinction_and_weakening_loses_it(clause):
 
 
 def test_absent_effect_and_unseen_effect_are_told_apart():
-    """Appendix D: after a timeout the effect may be absent, or there without evidence; only one is negative."""
+    """Appendix D: after a timeout the effect may be absent, or there but unseen; only one is negative."""
     absent = qualify(INTACT, CONTEXT, good(value=20.0), (), NOW).finding
     unseen = qualify(
         INTACT, CONTEXT, [], (Gap("probe/temperature", 0, NOW, "E.silent", unknown=True),), NOW
@@ -121,7 +121,7 @@ def test_before_and_after_the_dispatch():
 
 
 def test_an_effect_that_may_still_come_is_not_absent():
-    """Samples that are too early for the effect to show refute nothing; a supporting one may come at any time."""
+    """Samples too early for the effect to show refute nothing; a supporting one counts at any time."""
     settling = Context(executor="heater", after=100 * S, settled=116 * S)
     early = qualify(INTACT, settling, good(value=20.0), (), NOW).finding
     assert (early.verdict, early.negative) == (Verdict.UNSATISFIED, False)
@@ -132,7 +132,7 @@ def test_an_effect_that_may_still_come_is_not_absent():
 
 
 def test_the_strongest_evidence_decides_and_says_so():
-    """Appendix D's conflict policy: a stronger window outranks weaker samples; equals leave the matter open."""
+    """Appendix D's conflict policy: a stronger window outranks weaker samples; equals decide nothing."""
     one = msgspec.structs.replace(INTACT, count=1, grade=Grade.LOW)
     strong = good(grade=Grade.HIGH)[0]
     weak = msgspec.structs.replace(good(value=20.0)[1], grade=Grade.LOW)

@@ -79,7 +79,7 @@ def test_latched_replay_after_a_reconnect(buffers):
 
 
 def test_latched_sample_of_a_restarted_node_is_as_old_as_its_stamp(buffers):
-    """A restarted node has another gid and starts numbering anew: the identity differs, the stamp does not."""
+    """A restarted node has another gid and new numbers: the identity differs, the stamp does not."""
     buffers[PROBE].add(seen(98, arrival=105, sequence=1, publisher="gid-2", id="other"))
     withheld(judge(buffers, 106), Verdict.INSUFFICIENT_EVIDENCE, "E.before_dispatch")
 
@@ -106,7 +106,7 @@ def test_two_sources_that_disagree(buffers, order):
 
 
 def test_two_sources_that_must_agree_and_do_not(buffers):
-    """Asked for two distinct sources, and given two that differ: no window is true, and none shows absence."""
+    """Asked for two distinct sources, given two that differ: no window is true, none shows absence."""
     buffers[PROBE].add(seen(105))
     buffers[CAMERA].add(seen(106, 20.0, route=CAMERA))
     wanted = requirement(count=2, routes=(PROBE, CAMERA), distinct=True)
@@ -120,7 +120,7 @@ def test_the_commanded_value_echoed_as_if_measured(buffers):
 
 
 def test_the_actuators_own_readback_for_an_independent_role(buffers):
-    """A contract that lets the heater prove itself is inconsistent: whatever the samples say, nothing is granted."""
+    """A contract that lets the heater prove itself is inconsistent: nothing is granted on it."""
     buffers["heater/temperature"] = RouteBuffer("heater/temperature")
     buffers["heater/temperature"].add(seen(105, route="heater/temperature"))
     wanted = requirement(routes=("heater/temperature",))
@@ -140,7 +140,7 @@ def test_a_sensor_silent_since_before_the_dispatch(buffers):
 
 
 def test_a_sensor_silent_since_before_the_dispatch_where_silence_means_unknown():
-    """With a silence limit, the reading after the pause stands for itself, and nothing stands for the pause."""
+    """The reading after the pause stands for itself, and nothing stands for the pause."""
     buffers = {PROBE: RouteBuffer(PROBE, silence=2 * S)}
     buffers[PROBE].add(seen(99))
     withheld(judge(buffers, 106), Verdict.UNKNOWN, "E.silent")
@@ -149,13 +149,13 @@ def test_a_sensor_silent_since_before_the_dispatch_where_silence_means_unknown()
 
 
 def test_source_clock_ahead_stays_refused_when_ours_catches_up(buffers):
-    """Captured at 98 s by a clock that is 7 s ahead: at 106 s it would look fresh and later than the dispatch."""
+    """Captured at 98 s by a clock that is 7 s ahead: at 106 s it would look like new."""
     assert buffers[PROBE].add(seen(105, arrival=98)) == "E.future"
     assert judge(buffers, 106).verdict is Verdict.INSUFFICIENT_EVIDENCE
 
 
 def test_source_clock_ahead_within_the_stated_skew_is_dated_back():
-    """Where a lead of 2 s is allowed for, a stamp of 101 s may mean a capture at 99 s: before the dispatch."""
+    """Where a lead of 2 s is allowed for, a stamp of 101 s may mean a capture at 99 s."""
     skewed = msgspec.structs.replace(CONTEXT, skew=2 * S)
     buffers = {PROBE: RouteBuffer(PROBE, skew=2 * S)}
     buffers[PROBE].add(seen(101, arrival=100.5))
@@ -174,7 +174,7 @@ def test_source_clock_behind_is_old_rather_than_fresh(buffers):
 
 @pytest.mark.parametrize("told", ["by a sample", "by the query", "by the clock"])
 def test_clock_reset_in_simulation(buffers, told):
-    """The simulation starts over: what was seen before is unusable, also where the new time passes the old stamps."""
+    """What was seen before is unusable, also where the new time passes the old stamps."""
     for second in range(101, 111):
         buffers[PROBE].add(seen(second))
     fresh = msgspec.structs.replace(CONTEXT, after=3 * S)

@@ -36,7 +36,7 @@ def test_no_schedule_gives_negative_evidence(schedule):
 
 
 def test_counts_of_the_paper():
-    """Eight verify at once, five after observation; six are withheld, and the one left out makes seven here."""
+    """Eight verify at once, five after observation, six are withheld; the one left out is the seventh."""
     found = [evaluate(schedule).disposition for schedule in SCHEDULES]
     counts = {each: found.count(each) for each in set(found)}
     assert counts == {"verify": 8, "observe, verify": 5, "insufficient": 3, "inadmissible": 3, "conflict": 1}
