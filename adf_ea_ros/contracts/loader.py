@@ -53,6 +53,11 @@ class Loaded(msgspec.Struct, frozen=True):
         """The contracts alone, in the order of the files."""
         return tuple(document.contract for document in self.documents)
 
+    def __add__(self, other: Loaded) -> Loaded:
+        """Both together, as if their files had been read at once."""
+        faults = tuple(sorted({*self.faults, *other.faults}))
+        return Loaded((*self.documents, *other.documents), faults, self.broken | other.broken)
+
 
 def load_files(paths: Iterable[str | Path]) -> Loaded:
     """The documents of all files (folders: of every YAML file below them).

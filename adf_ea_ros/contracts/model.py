@@ -316,8 +316,10 @@ class CapabilityContract(Contract):
 
 _PART = r"[a-z][a-z0-9_]*(\[(-1|\d{1,4}|[a-z][a-z0-9_]*=[^\[\]=]{1,128})\])?"
 FieldPath = Annotated[str, StringConstraints(pattern=rf"^{_PART}(\.{_PART})*$")]
-"""A field of a message: ``pose.position.x``, ``data[0]``, ``points[-1].positions[0]``, or
-``position[name=elbow]``: of ``position`` the element at the index where the list ``name`` beside it says ``elbow``."""
+"""A field of a message: ``pose.position.x``, ``data[0]``, ``points[-1].time``, ``position[name=elbow]``.
+
+The last one is the element of ``position`` at the index where the list ``name`` beside it says ``elbow``.
+"""
 FieldPathOrNone = Annotated[str, StringConstraints(pattern=rf"^({_PART}(\.{_PART})*)?$")]
 
 

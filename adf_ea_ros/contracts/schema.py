@@ -13,11 +13,12 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field, TypeAdapter
 
 from adf_ea_ros.contracts import model
+from adf_ea_ros.contracts.checks import PERMITTED
 from adf_ea_ros.contracts.model import CapabilityContract, ProviderContract, Task
-from adf_ea_ros.contracts.units import DURATION_PATTERN, format_duration
+from adf_ea_ros.contracts.units import DURATION_PATTERN, UNITS, format_duration
 
 FILE_NAME = "contracts.schema.json"
-_ONE_CLAUSE = [{"required": [op]} for op in ("eq", "lt", "lte", "gt", "gte")]
+_MAPS = ("properties", "patternProperties", "$defs")  # keywords whose keys are names, not keywords
 
 
 def header_line(location: str) -> str:
@@ -37,21 +38,37 @@ def json_schema() -> dict[str, Any]:
         if isinstance(kind, type) and issubclass(kind, BaseModel):
             for field, comment in _comments(kind).items():
                 if field in definition.get("properties", {}):
-                    definition["properties"][field].setdefault("description", comment)
-    definitions["ConditionTemplate"]["anyOf"] = _ONE_CLAUSE
-    definitions["FieldOr"]["oneOf"] = [{"required": ["field"]}, {"required": ["const"]}]
-    definitions["Contract_extensions"] = {
-        "type": "object",
-        "propertyNames": {"pattern": r"^[a-z][a-z0-9-]*(\.[a-z0-9][a-z0-9_-]*)+$"},
-    }
-    for name in ("CapabilityContract", "ProviderContract", "Task"):
-        definitions[name]["properties"]["extensions"] = {"$ref": "#/$defs/Contract_extensions"}
+                    definition["properties"][field]["description"] = comment
+    _tell_what_checks_know(definitions)
     simplified: dict[str, Any] = _simplify(schema)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A capability, provider or task file of adf_ea_ros",
         **simplified,
     }
+
+
+def _tell_what_checks_know(definitions: dict[str, Any]) -> None:
+    """Rules of ``checks.py`` that a schema can express, so that an editor offers only what will pass."""
+    definitions["ConditionTemplate"]["anyOf"] = [
+        {"required": [op]} for op in ("eq", "lt", "lte", "gt", "gte")
+    ]
+    definitions["FieldOr"]["oneOf"] = [{"required": ["field"]}, {"required": ["const"]}]
+    definitions["ObligationSpec"]["oneOf"] = [{"required": ["effect"]}, {"required": ["condition"]}]
+    definitions["Unit"] = {"anyOf": [{"enum": ["", *UNITS]}, {"type": "string", "pattern": "^x-."}]}
+    for name in ("ConditionTemplate", "Parameter", "Route"):
+        definitions[name]["properties"]["unit"] = {"$ref": "#/$defs/Unit"}
+    for cause, permitted in PERMITTED.items():
+        property_ = definitions["Interruption"]["properties"][cause]
+        property_["items"] = {"enum": sorted(disposition.value for disposition in permitted)}
+        property_["uniqueItems"] = True
+    definitions["Route"]["properties"]["type"]["pattern"] = r"^[a-z][a-z0-9_]*/msg/[A-Z][A-Za-z0-9]*$"
+    definitions["Extensions"] = {
+        "type": "object",
+        "propertyNames": {"pattern": r"^[a-z][a-z0-9-]*(\.[a-z0-9][a-z0-9_-]*)+$"},
+    }
+    for name in ("CapabilityContract", "ProviderContract", "Task"):
+        definitions[name]["properties"]["extensions"] = {"$ref": "#/$defs/Extensions"}
 
 
 def _simplify(node: Any) -> Any:
@@ -61,7 +78,7 @@ def _simplify(node: Any) -> Any:
     if not isinstance(node, dict):
         return node
     kept = {
-        key: _simplify(value)
+        key: {name: _simplify(inner) for name, inner in value.items()} if key in _MAPS else _simplify(value)
         for key, value in node.items()
         if not (key == "title" and isinstance(value, str)) and not (key == "default" and value is None)
     }
@@ -71,10 +88,11 @@ def _simplify(node: Any) -> Any:
         kept = {**alternatives[0], **kept}
     if "patternProperties" in kept and kept.get("type") == "object":
         kept["additionalProperties"] = False
-    if isinstance(kept.get("default"), dict):
+    default = kept.get("default")
+    if isinstance(default, dict):
         del kept["default"]  # spelled with durations in nanoseconds, which no file may do
-    if kept.get("pattern") == DURATION_PATTERN and isinstance(kept.get("default"), int):
-        kept["default"] = format_duration(kept["default"])
+    elif kept.get("pattern") == DURATION_PATTERN and isinstance(default, int):
+        kept["default"] = format_duration(default)
     return kept
 
 

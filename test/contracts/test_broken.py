@@ -17,7 +17,7 @@ from adf_ea_ros.contracts.loader import load_files, read_files
 HERE = Path(__file__).parent
 BROKEN = sorted((HERE / "broken").glob("*.yaml"))
 CONFIG = HERE.parents[1] / "config"
-SHIPPED = [CONFIG / "contracts", CONFIG / "providers"]
+SHIPPED = read_files([CONFIG / "contracts", CONFIG / "providers"])
 _EXPECTED = re.compile(rb"^# expect (\d+): (.*)$", re.MULTILINE)
 
 
@@ -33,7 +33,7 @@ def test_the_corpus_is_large_enough():
 
 @pytest.mark.parametrize("path", BROKEN, ids=lambda p: p.stem)
 def test_broken_file_is_told_what_and_where(path):
-    faults = check_catalog(read_files([*SHIPPED, path]))
+    faults = check_catalog(SHIPPED + read_files([path]))
     found = [(fault.line, f"{fault.path}: {fault.message}") for fault in faults]
     assert {fault.file for fault in faults} == {str(path)}
     for line, part in expected(path):
@@ -49,7 +49,7 @@ def test_broken_file_is_told_what_and_where(path):
 @pytest.mark.parametrize("path", BROKEN, ids=lambda p: p.stem)
 def test_no_broken_file_gets_into_a_catalog(path):
     with pytest.raises(ContractError) as caught:
-        Catalog.load([*SHIPPED, path])
+        Catalog.of(SHIPPED + read_files([path]))
     assert all(re.match(rf"{re.escape(str(path))}:\d+: ", str(fault)) for fault in caught.value.faults)
 
 
@@ -65,9 +65,7 @@ def test_all_faults_of_all_files_are_reported_at_once():
 def test_order_of_files_does_not_matter(path):
     if "identity" in path.stem or "versions" in path.stem:
         return  # of two files that claim one identity, the one that is read second is at fault
-    assert check_catalog(read_files([path, *reversed(SHIPPED)])) == check_catalog(
-        read_files([*SHIPPED, path])
-    )
+    assert check_catalog(read_files([path]) + SHIPPED) == check_catalog(SHIPPED + read_files([path]))
 
 
 def test_catalog_is_the_same_in_any_order():

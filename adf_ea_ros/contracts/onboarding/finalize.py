@@ -16,9 +16,9 @@ import yaml
 
 from adf_ea_ros.contracts.blanks import is_blank
 from adf_ea_ros.contracts.canonical import fingerprint
-from adf_ea_ros.contracts.catalog import check_catalog
+from adf_ea_ros.contracts.catalog import check_catalog, identity
 from adf_ea_ros.contracts.faults import ContractError, Fault, Loc, dotted
-from adf_ea_ros.contracts.loader import Document, Loaded, read_text
+from adf_ea_ros.contracts.loader import Loaded, read_text
 from adf_ea_ros.contracts.onboarding.draft import clean, scalar
 from adf_ea_ros.contracts.yamlsource import parse_documents
 
@@ -84,8 +84,9 @@ def finalize(text: str, file: str, answers: Answers, others: Loaded | None = Non
     prints = [fingerprint(document.contract) for document in loaded.documents]
     changes |= {(index, loc): prints[index] for index, loc in _each(text, "fingerprint", "")}
     final = _replace(draft, changes)
-    together = _merge(read_text(final, file), others)
-    _refuse_faults(fault for fault in check_catalog(together) if fault.file == file)
+    own = read_text(final, file)
+    faults = check_catalog(_without_own(others, own) + own)
+    _refuse_faults(fault for fault in faults if fault.file == file)
     return final
 
 
@@ -134,15 +135,14 @@ def _stale(text: str) -> set[int]:
     }
 
 
-def _merge(loaded: Loaded, others: Loaded | None) -> Loaded:
-    """With the others, where a document of this file takes the place of its own older reading."""
+def _without_own(others: Loaded | None, own: Loaded) -> Loaded:
+    """The others, but for older readings of the documents of this file."""
     if others is None:
-        return loaded
-    own = {(d.contract.kind, d.contract.id, d.contract.version) for d in loaded.documents}
-    kept: Iterable[Document] = (
-        d for d in others.documents if (d.contract.kind, d.contract.id, d.contract.version) not in own
+        return Loaded((), (), frozenset())
+    identities = {identity(d.contract) for d in own.documents}
+    return msgspec.structs.replace(
+        others, documents=tuple(d for d in others.documents if identity(d.contract) not in identities)
     )
-    return Loaded((*kept, *loaded.documents), loaded.faults, loaded.broken | others.broken)
 
 
 def _again(question: Open, file: str) -> Fault:

@@ -1,0 +1,256 @@
+"""Interface definitions: reading them, finding them, and providers against them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from adf_ea_ros.contracts.against_interfaces import check_interfaces
+from adf_ea_ros.contracts.compatibility import LiveInterface, route_drift, tool_drift
+from adf_ea_ros.contracts.interfaces import (
+    InterfaceError,
+    brought_by,
+    find_interface,
+    installed_types,
+    parse_interface,
+    read_interface,
+    resolve,
+    type_hashes,
+)
+from adf_ea_ros.contracts.loader import read_text
+
+ROOT = Path(__file__).parents[2]
+DEFINITIONS = {
+    "std_msgs/msg/Header": "builtin_interfaces/Time stamp\nstring frame_id\n",
+    "builtin_interfaces/msg/Time": "int32 sec\nuint32 nanosec\n",
+    "geometry_msgs/msg/Quaternion": "float64 x 0\nfloat64 y 0\nfloat64 z 0\nfloat64 w 1\n",
+    "robot_msgs/msg/Reading": "std_msgs/Header header\nfloat64 value # mm\nfloat64[] many\nstring<=8 "
+    "word\nbool ok\n",
+    "robot_msgs/action/Move": (
+        "# Move one axis.\n\nint32 SLOW=1\n# where to go\nfloat64 target # mm, from home\nstring axis 'x'\n"
+        "bool[3] flags\ngeometry_msgs/Quaternion turn\nReading[<=4] readings\n---\nbool success\n---\n"
+    ),
+}
+
+
+@pytest.fixture
+def installed(tmp_path, monkeypatch):
+    """A prefix with the definitions above and this package's own, as a build would install them."""
+    own = {
+        f"adf_ea_ros/{kind}/{p.stem}": p.read_text()
+        for kind in ("msg", "srv", "action")
+        for p in (ROOT / kind).glob(f"*.{kind}")
+    }
+    for name, text in {**DEFINITIONS, **own}.items():
+        package, kind, stem = name.split("/")
+        folder = tmp_path / "share" / package / kind
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{stem}.{kind}").write_text(text)
+    described = {
+        "type_hashes": [{"type_name": "robot_msgs/action/Move", "hash_string": "RIHS01_" + "a" * 64}]
+    }
+    (tmp_path / "share/robot_msgs/action/Move.json").write_text(json.dumps(described))
+    (tmp_path / "share/robot_msgs/msg/Reading.json").write_text("{")
+    monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path))
+    return tmp_path
+
+
+def test_parse(installed):
+    move = find_interface("robot_msgs/action/Move")
+    target, axis, flags, turn, readings = move.sections["goal"]
+    assert (target.name, target.kind, target.unit) == ("target", "number", "mm")
+    assert (axis.kind, flags.kind, flags.array) == ("string", "boolean", True)
+    assert (turn.type, turn.kind) == ("geometry_msgs/msg/Quaternion", "")
+    assert (readings.type, readings.array) == ("robot_msgs/msg/Reading", True)
+    assert move.sections["feedback"] == ()
+    assert move.comment == "Move one axis."
+
+
+@pytest.mark.parametrize(
+    ("type_name", "text", "word"),
+    [
+        ("a_msgs/srv/X", "int32 a", "2 sections"),
+        ("a_msgs/action/X", "int32 a\n---\n", "3 sections"),
+        ("a_msgs/msg/X", "int32", "not understood"),
+        ("a_msgs/msg/X", "this is; no field", "not understood"),
+        ("a_msgs/X", "int32 a", "not an interface type"),
+    ],
+)
+def test_parse_refuses(type_name, text, word):
+    with pytest.raises(InterfaceError, match=word):
+        parse_interface(type_name, text)
+
+
+def test_what_is_not_installed_says_what_brings_it(installed):
+    with pytest.raises(InterfaceError, match="nav2-msgs brings it"):
+        find_interface("nav2_msgs/action/NavigateToPose")
+    assert brought_by("control_msgs/msg/X") == "ros-$ROS_DISTRO-control-msgs"
+
+
+def test_read_file(tmp_path):
+    folder = tmp_path / "my_msgs" / "srv"
+    folder.mkdir(parents=True)
+    (folder / "Set.srv").write_text("bool on\n---\n")
+    assert read_interface(folder / "Set.srv").type == "my_msgs/srv/Set"
+    (folder / "Set.srv").write_bytes(b"\xff\xfe")
+    for path in (folder / "Set.srv", folder / "None.srv", folder / "x.txt"):
+        with pytest.raises(InterfaceError):
+            read_interface(path)
+
+
+def test_resolve(installed):
+    move = find_interface("robot_msgs/action/Move")
+    assert resolve(move, "goal", "target").kind == "number"
+    assert resolve(move, "goal", "turn.w").kind == "number"
+    assert resolve(move, "goal", "readings[0].header.stamp").type == "builtin_interfaces/msg/Time"
+    assert resolve(move, "goal", "readings[-1].many[2]").array is False
+    for path, word in (
+        ("traget", "did you mean 'target'"),
+        ("target.x", "it has no fields"),
+        ("readings.value", "is a list"),
+        ("target[0]", "is not a list"),
+        ("turn.v", "no field 'v'"),
+    ):
+        with pytest.raises(InterfaceError, match=word):
+            resolve(move, "goal", path)
+
+
+def test_hashes_and_completion(installed):
+    assert type_hashes("robot_msgs/action/Move")["robot_msgs/action/Move"].startswith("RIHS01_a")
+    assert type_hashes("robot_msgs/srv/None") == {}
+    with pytest.raises(InterfaceError, match="type description"):
+        type_hashes("robot_msgs/msg/Reading")
+    assert "robot_msgs/action/Move" in installed_types("action")
+
+
+PROVIDERS = """\
+spec: adf_ea_ros/1
+kind: provider
+id: axis
+version: 1.0.0
+lifecycle: active
+node: /axis
+tool:
+  kind: action
+  name: /axis/move
+  type: robot_msgs/action/Move
+  provides: move
+  arguments: {target: target, axis: axis}
+  yaw: {turn: heading}
+  constants: {"flags[0]": true}
+evidence: {}
+routes:
+  value:
+    topic: /axis/value
+    type: robot_msgs/msg/Reading
+    path: axis/value
+    subject: {field: header.frame_id}
+    value: {field: value}
+    stamp: header.stamp
+    correlation: {axis: word}
+---
+spec: adf_ea_ros/1
+kind: capability
+id: move
+version: 1.0.0
+subject: axis
+parameters:
+  target: {type: number}
+  axis: {type: string}
+  heading: {type: number, unit: rad}
+effects: {there: {kind: state, condition: {path: axis/value, eq: {argument: target}}}}
+evidence: {seen: {effect: there, role: SAME_PROVIDER, max_age: 1 s}}
+interruption:
+  effect_absent: [stop]
+  evidence_insufficient: [stop]
+  evidence_conflicting: [stop]
+  outcome_unknown: [stop]
+  provider_unavailable: [stop]
+  state_lost: [stop]
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "word"),
+    [
+        ("", "", ""),
+        ("{target: target,", "{traget: target,", "did you mean 'target'"),
+        ("{target: target, axis: axis}", "{target: axis, axis: target}", "which takes no"),
+        ("yaw: {turn: heading}", "yaw: {readings: heading}", "not geometry_msgs/msg/Quaternion"),
+        ('{"flags[0]": true}', '{"flags[0]": 1}', "takes no integer"),
+        ('{"flags[0]": true}', "{flags: true}", "name one element"),
+        ("value: {field: value}", "value: {field: many}", "name one element"),
+        ("value: {field: value}", "value: {field: header}", "not a single value"),
+        ("value: {field: value}", "value: {field: values}", "did you mean 'value'"),
+        ("stamp: header.stamp", "stamp: header.frame_id", "not builtin_interfaces/msg/Time"),
+        ("correlation: {axis: word}", "correlation: {axis: wort}", "did you mean 'word'"),
+        ("correlation: {axis: word}", "producer: words", "did you mean 'word'"),
+        ("subject: {field: header.frame_id}", "subject: {field: header.frame}", "frame_id"),
+    ],
+)
+def test_fields_of_providers(installed, old, new, word):
+    assert old in PROVIDERS
+    loaded = read_text(PROVIDERS.replace(old, new, 1) if old else PROVIDERS)
+    assert not loaded.faults
+    faults, notes = check_interfaces(loaded.documents)
+    assert notes == []
+    assert [word in fault.message and fault.line > 0 for fault in faults] == (
+        [True] * len(faults) if word else []
+    )
+    assert bool(faults) == bool(word)
+
+
+def test_types_that_are_not_installed_are_no_fault(installed):
+    loaded = read_text(PROVIDERS.replace("robot_msgs/action/Move", "other_msgs/action/Move"))
+    faults, notes = check_interfaces(loaded.documents)
+    assert faults == []
+    assert len(notes) == 1
+    assert "ros-$ROS_DISTRO-other-msgs brings it): other_msgs/action/Move" in notes[0]
+
+
+def test_the_demo_rig_fits_its_interfaces(installed):
+    text = "\n---\n".join(p.read_text() for p in sorted((ROOT / "config" / "providers").glob("*.yaml")))
+    text += "\n---\n" + "\n---\n".join(
+        p.read_text() for p in sorted((ROOT / "config" / "contracts").glob("*.yaml"))
+    )
+    faults, notes = check_interfaces(read_text(text).documents)
+    assert faults == []
+    assert not any("adf_ea_ros" in note for note in notes)
+
+
+HASH, OTHER = "RIHS01_" + "a" * 64, "RIHS01_" + "b" * 64
+
+
+@pytest.mark.parametrize(
+    ("live", "word"),
+    [
+        ([LiveInterface("/axis", "robot_msgs/action/Move", HASH)], ""),
+        ([], "does not offer it"),
+        ([LiveInterface("/other", "robot_msgs/action/Move", HASH)], "but /other does"),
+        ([LiveInterface("/axis", "robot_msgs/action/Go", HASH)], "is of type robot_msgs/action/Go"),
+        ([LiveInterface("/axis", "robot_msgs/action/Move", OTHER)], "another definition"),
+        ([LiveInterface("/axis", "robot_msgs/action/Move")], "cannot be confirmed"),
+        (
+            [
+                LiveInterface("/axis", "robot_msgs/action/Move", HASH),
+                LiveInterface("/two", "robot_msgs/action/Move", HASH),
+            ],
+            "offered 2 times",
+        ),
+    ],
+)
+def test_drift_from_the_live_graph(live, word):
+    text = PROVIDERS.replace("  provides: move", f"  type_hash: {HASH}\n  provides: move")
+    provider = next(c for c in read_text(text).contracts if c.kind == "provider")
+    assert word in tool_drift(provider.tool, provider.node, live)
+    assert bool(word) == bool(tool_drift(provider.tool, provider.node, live))
+
+
+def test_drift_of_a_readback():
+    provider = next(c for c in read_text(PROVIDERS).contracts if c.kind == "provider")
+    route = provider.routes["value"]
+    own, other = LiveInterface("/axis", route.type), LiveInterface("/stranger", route.type)
+    assert route_drift(route, "/axis", [own]) == route_drift(route, "/axis", [own, other]) == ""
+    assert "but /stranger does" in route_drift(route, "/axis", [other])
