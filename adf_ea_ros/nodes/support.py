@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 import rclpy
 from builtin_interfaces.msg import Time as TimeMsg
 from rcl_interfaces.msg import ParameterDescriptor
+from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
@@ -184,7 +185,8 @@ class _Stop:
 def run(make: Callable[[], Iterable[Node]], args: Sequence[str] | None = None) -> int:
     """The main of a process: init, make the nodes, spin until SIGINT or SIGTERM, close; gives the exit code.
 
-    Each node may have a method ``close()``: it is called in reverse order, while all nodes can still publish.
+    Each node may have a method ``close()``: it is called in reverse order, while all nodes can still publish
+    (what must arrive: ``publisher.wait_for_all_acked``, as the publisher goes right after).
     Faults of the configuration (``StartFault``) are printed without a traceback.
     """
     with _Stop() as stop:
@@ -196,12 +198,15 @@ def run(make: Callable[[], Iterable[Node]], args: Sequence[str] | None = None) -
             print(error, file=sys.stderr)
             return EXIT_USAGE
         executor = SingleThreadedExecutor()
-        stop.wake = executor.wake
         nodes: list[Node] = []
         try:
             for node in make():
                 nodes.append(node)
                 executor.add_node(node)
+            # Executor.wake() does not make spin_once() return; a guard condition of a node does. It has a
+            # group of its own: a coroutine that waits in the default group would keep it from being seen.
+            group = ReentrantCallbackGroup()
+            stop.wake = nodes[0].create_guard_condition(lambda: None, callback_group=group).trigger
             while not stop.requested:
                 executor.spin_once()
         except ExternalShutdownException:
