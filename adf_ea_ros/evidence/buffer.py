@@ -8,7 +8,8 @@ stamp (a stamp later than the reception is refused). So a query costs what it re
 buffer holds.
 
 A buffer refuses what must never count (another node's samples, replays, stamps ahead of our clock) and keeps
-count of it. Judging the rest is left to ``qualify``, which repeats those checks and trusts no buffer.
+count of it. Judging the rest is left to ``qualify``, which repeats those checks, except for the numbering of
+messages, which only a buffer sees. Nothing here locks: one executor thread, or a lock of the caller's.
 """
 
 from __future__ import annotations

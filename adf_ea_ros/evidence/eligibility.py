@@ -3,6 +3,7 @@ B.2)."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 
 import msgspec
@@ -42,13 +43,17 @@ def provider_of(route: str) -> str:
 def inconsistency(requirement: Requirement, context: Context) -> str:
     """What is wrong with the requirement itself, or with its routes given this executor; empty if nothing.
 
-    A condition without clauses would hold of anything, a requirement without routes or with a count of
-    nothing would be decided by nothing: both are faults of whoever built them, and must not be evaluated.
+    A condition without clauses would hold of anything, a bound that is not a number be contradicted by
+    anything, a requirement without routes or with a count of nothing be decided by nothing: faults of whoever
+    built them, which must not be evaluated.
     """
     if requirement.count < 1 or requirement.max_age < 0 or requirement.spacing_least < 0:
         return f"{reasons.REQUIREMENT}: count, greatest age or spacing out of range"
     if not requirement.condition.clauses or not requirement.routes:
         return f"{reasons.REQUIREMENT}: a requirement needs a clause and a route"
+    for clause in requirement.condition.clauses:
+        if type(clause.bound) is float and not math.isfinite(clause.bound):
+            return f"{reasons.REQUIREMENT}: {clause.bound} is no bound"
     if requirement.role in SEPARATE and context.executor:
         for route in requirement.routes:
             provider = provider_of(route)

@@ -31,8 +31,25 @@ CLAUSES = st.sampled_from(
     ]
 )
 VALUES = st.sampled_from(
-    [80.0, 80.0, 80.0, 79.0, 81.0, 20.0, 20.0, 90.5, 80, 1, True, True, False, "open", "shut"]
-    + [math.nan, math.inf, -math.inf]
+    [
+        80.0,
+        80.0,
+        80.0,
+        79.0,
+        81.0,
+        20.0,
+        20.0,
+        90.5,
+        80,
+        1,
+        True,
+        True,
+        False,
+        "open",
+        "shut",
+        math.nan,
+        math.inf,
+    ]
 )
 TIMES = st.integers(0, 12)
 FIELDS = st.sampled_from(

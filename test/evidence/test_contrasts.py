@@ -5,6 +5,8 @@ and still by one with a change of no consequence (a sham): the distinction is du
 Beyond the paper's three contrasts of the block, there is one for every clause that a requirement has.
 """
 
+import math
+
 import msgspec
 import pytest
 
@@ -172,7 +174,15 @@ def test_a_faster_sensor_than_the_cadence_asks_for():
 
 @pytest.mark.parametrize(
     "changes",
-    [{"count": 0}, {"routes": ()}, {"condition": Condition("s1", "temperature", ())}, {"max_age": -1}],
+    [
+        {"count": 0},
+        {"routes": ()},
+        {"max_age": -1},
+        {"spacing_least": -1},
+        {"condition": Condition("s1", "temperature", ())},
+        {"condition": Condition("s1", "temperature", (Clause(Operator.GTE, math.nan),))},
+        {"condition": Condition("s1", "temperature", (Clause(Operator.LTE, math.inf),))},
+    ],
 )
 def test_a_malformed_requirement_is_an_integrity_failure(changes):
     finding = qualify(msgspec.structs.replace(INTACT, **changes), CONTEXT, good(), (), NOW).finding
