@@ -186,7 +186,7 @@ def test_a_faster_sensor_than_the_cadence_asks_for():
 )
 def test_a_malformed_requirement_is_an_integrity_failure(changes):
     finding = qualify(msgspec.structs.replace(INTACT, **changes), CONTEXT, good(), (), NOW).finding
-    assert finding.integrity
+    assert finding.integrity.startswith("E.requirement")
     assert finding.verdict is Verdict.UNKNOWN
 
 
@@ -204,3 +204,19 @@ def test_the_explanation_names_used_and_refused_samples():
     assert "SATISFIED" in text
     assert "used o0" in text
     assert "refused late" in text
+
+
+@pytest.mark.parametrize(
+    ("samples", "code"),
+    [
+        ([], "E.none"),
+        (good(value=math.nan), "E.none"),
+        (good()[:2], "E.count"),
+        (good(producer="p0"), "E.identity"),
+        (at(112, 114, 116), "E.cadence"),
+    ],
+)
+def test_what_was_lacking_is_the_first_reason(samples, code):
+    finding = qualify(INTACT, CONTEXT, samples, (), NOW).finding
+    assert (finding.verdict, finding.reasons[0]) == (Verdict.INSUFFICIENT_EVIDENCE, code)
+    assert (finding.basis, finding.captured, finding.valid_until) == ((), -1, -1)
