@@ -65,8 +65,8 @@ class BareCommit:
         self.connection.execute("PRAGMA journal_mode = WAL")
         self.connection.execute("PRAGMA synchronous = FULL")
         self.connection.execute(
-            "CREATE TABLE event (position INTEGER PRIMARY KEY, episode TEXT, version INTEGER, generation INTEGER, "
-            "time INTEGER, kind TEXT, payload BLOB, previous BLOB, hash BLOB, link BLOB)"
+            "CREATE TABLE event (position INTEGER PRIMARY KEY, episode TEXT, version INTEGER, "
+            "generation INTEGER, time INTEGER, kind TEXT, payload BLOB, previous BLOB, hash BLOB, link BLOB)"
         )
 
     def write(self, r: Record) -> None:

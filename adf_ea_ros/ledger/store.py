@@ -85,8 +85,8 @@ class Archive(msgspec.Struct, frozen=True):
     file: str
 
 
-Replay = Callable[[str, Iterator[Record]], bytes]
-"""Folds the records of an episode from its beginning and gives the state as a checkpoint would hold it."""
+Replay = Callable[[Checkpoint, Iterator[Record]], bool]
+"""Whether a checkpoint is what the records up to it, from the first, fold to."""
 
 
 class Ledger(Protocol):

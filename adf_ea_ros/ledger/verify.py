@@ -20,7 +20,7 @@ from adf_ea_ros.ledger.diagnose import ACCEPT, RESTORE, Query, not_as_written
 from adf_ea_ros.ledger.errors import LedgerDamaged, LedgerError
 from adf_ea_ros.ledger.mark import Mark, MarkUnreadable, MarkValue
 from adf_ea_ros.ledger.record import SYSTEM, Record, episode_root, ledger_root, link_hash, recompute
-from adf_ea_ros.ledger.store import Archive, Finding, Replay, Verification
+from adf_ea_ros.ledger.store import Archive, Checkpoint, Finding, Replay, Verification
 from adf_ea_ros.ledger.system import (
     EPISODES_ARCHIVED,
     WRITER_STARTED,
@@ -244,10 +244,9 @@ class Inspection:
 
     def _replays(self, episode: str, records: Iterator[Record], replay: Replay) -> bool:
         version, _, state, *_ = self.query(sql.CHECKPOINT, (episode,))[0]
+        checkpoint = Checkpoint(episode, version, bytes(state))
         try:
-            return replay(episode, takewhile(lambda record: record.version <= version, records)) == bytes(
-                state
-            )
+            return replay(checkpoint, takewhile(lambda record: record.version <= version, records))
         except LedgerDamaged:
             return True  # the chains have listed why it cannot be told
 

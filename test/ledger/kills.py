@@ -27,16 +27,17 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 if __name__ == "__main__":  # run as a script: from the source tree, whatever is installed
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from adf_ea_ros.ledger.errors import LedgerError, LedgerUnavailable
-from adf_ea_ros.ledger.record import canonical
+from adf_ea_ros.ledger.record import Record, canonical
 from adf_ea_ros.ledger.sql import SqlLedger
 from adf_ea_ros.ledger.sqlite import SqliteLedger
+from adf_ea_ros.ledger.store import Checkpoint
 
 KILLS_PER_LEDGER = 50
 START = 0.030  # seconds within which a process is killed while it starts
@@ -116,9 +117,9 @@ def kill_one(opened: Open, chance: random.Random) -> dict[tuple[int, int], bytes
     return {(episode, version): value for episode, version, value in _REPORT.iter_unpack(reports[:whole])}
 
 
-def fold(_: str, records: object) -> bytes:
-    """What the appending process keeps as its state."""
-    return str(sum(len(record.payload) for record in records)).encode()
+def fold(checkpoint: Checkpoint, records: Iterator[Record]) -> bool:
+    """Whether a checkpoint is what the appending process keeps as its state."""
+    return checkpoint.state == str(sum(len(record.payload) for record in records)).encode()
 
 
 def inspect(opened: Open, acknowledged: dict[tuple[int, int], bytes], faults: Counter[str]) -> None:

@@ -1,4 +1,4 @@
-"""Full and read-only disks, locked databases, servers that go away: a refusal with its reason, and recovery."""
+"""Full and read-only disks, locked databases, lost servers: a refusal with its reason, and recovery."""
 
 from __future__ import annotations
 

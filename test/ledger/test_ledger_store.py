@@ -286,8 +286,8 @@ def test_a_checkpoint_needs_a_record_and_the_right_to_write(backend, writer):
         backend.open().save_checkpoint("e", 1, b"")
 
 
-def fold(_episode, records):
-    return canonical(sum(msgspec.json.decode(r.payload)["n"] for r in records))
+def fold(checkpoint, records):
+    return checkpoint.state == canonical(sum(msgspec.json.decode(r.payload)["n"] for r in records))
 
 
 def test_replay_from_zero_equals_the_checkpoint_or_is_found(writer):
