@@ -28,6 +28,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from adf_ea_ros.nodes.isolation import DomainLease
 
+REMEMBER = 1
+"""Seconds for which ended goals are remembered, on both sides: a server tells the status of each with every change."""
 CAPABILITY = """\
 spec: adf_ea_ros/1
 kind: capability
@@ -108,7 +110,7 @@ def device(rate: float) -> None:
         handle.succeed()
         return Heat.Result(success=True)
 
-    server = ActionServer(node, Heat, "~/touch", execute)
+    server = ActionServer(node, Heat, "~/touch", execute, result_timeout=REMEMBER)
     if rate:
         node.create_timer(1.0 / rate, lambda: publish("background"))
     executor = SingleThreadedExecutor()
@@ -187,7 +189,9 @@ class Gate:
 
         def ready() -> bool:
             nonlocal started
-            started = client.call(srv.StartEpisode, f"{self._authority}/start_episode", task="bench", planner="bench")
+            started = client.call(
+                srv.StartEpisode, f"{self._authority}/start_episode", task="bench", planner="bench"
+            )
             return bool(started.started)
 
         client.until(ready, "an active authority")
@@ -199,9 +203,15 @@ class Gate:
         from adf_ea_ros.action import Execute
 
         items = self._client.items(count)
-        steps = [msg.Step(id=item, capability="touch", arguments=json.dumps({"item": item})) for item in items]
+        steps = [
+            msg.Step(id=item, capability="touch", arguments=json.dumps({"item": item})) for item in items
+        ]
         said = self._client.call(
-            srv.ReviseProposal, f"{self._authority}/revise_proposal", episode=self._episode, steps=steps, author="bench"
+            srv.ReviseProposal,
+            f"{self._authority}/revise_proposal",
+            episode=self._episode,
+            steps=steps,
+            author="bench",
         ).decision
         if not said.authorized:
             raise RuntimeError(said.sentence)
@@ -222,11 +232,14 @@ def raw_block(client: Client, action: Any, count: int) -> list[float]:
 
 
 @contextmanager
-def processes(folder: Path, environment: dict[str, str], stream: float) -> Iterator[dict[str, subprocess.Popen[bytes]]]:
+def processes(
+    folder: Path, environment: dict[str, str], stream: float
+) -> Iterator[dict[str, subprocess.Popen[bytes]]]:
     """The device, a composed pair, and a pair in two processes."""
     for name, text in (("capability", CAPABILITY), ("provider", PROVIDER), ("task", TASK)):
         (folder / f"{name}.yaml").write_text(text)
     contracts = f"contracts:=[{folder}/capability.yaml,{folder}/provider.yaml]"
+    remember = f"result_timeout:={REMEMBER}"
     task = f"tasks:=[{folder}/task.yaml]"
 
     def node(module: str, space: str, *parameters: str) -> subprocess.Popen[bytes]:
@@ -240,13 +253,13 @@ def processes(folder: Path, environment: dict[str, str], stream: float) -> Itera
             [sys.executable, __file__, "--device", "--stream", str(stream)], env=environment
         )
         started["composed"] = node(
-            "adf_ea_ros.nodes.composed_main", "/one", contracts, task, f"ledger:={folder}/one.db"
+            "adf_ea_ros.nodes.composed_main", "/one", contracts, task, f"ledger:={folder}/one.db", remember
         )
         started["authority"] = node(
             "adf_ea_ros.nodes.authority_main", "/two", contracts, task, f"ledger:={folder}/two.db"
         )
         started["capability"] = node(
-            "adf_ea_ros.nodes.capability_main", "/two", contracts, "authority:=/two/authority"
+            "adf_ea_ros.nodes.capability_main", "/two", contracts, "authority:=/two/authority", remember
         )
         yield started
     finally:

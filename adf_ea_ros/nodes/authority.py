@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from rclpy.callback_groups import ReentrantCallbackGroup
-from rclpy.clock import Clock, ClockType, JumpThreshold
+from rclpy.clock import JumpThreshold
 from rclpy.duration import Duration
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 
@@ -69,7 +69,7 @@ class AuthorityNode(LifecycleNode):
         self.presence = Presence(self, self.waits, list(self.catalog.providers()), self._seen)
         self._group = ReentrantCallbackGroup()  # a request that waits for a provider holds up no other
         self._decisions = self.create_publisher(msg.Decision, "~/decisions", latched(self._depth))
-        self._episodes = self.create_publisher(msg.Episode, "~/episodes", latched(self._depth))
+        self._episodes = self.create_publisher(msg.Episode, "~/episodes", latched(20))
         self.front = FrontDesk(self, self._group)
         self.health = Health(self)
         self._timers_on()
@@ -95,7 +95,7 @@ class AuthorityNode(LifecycleNode):
         self._graph = number(
             self, "graph_rate", 2.0, 0.1, 20.0, "how often the graph is checked for providers, Hz"
         )
-        self._show = number(self, "episode_rate", 5.0, 0.1, 50.0, "greatest rate of ~/episodes, Hz")
+        self._show = number(self, "episode_rate", 2.0, 0.1, 20.0, "greatest rate of ~/episodes, Hz")
         self._wait = number(
             self,
             "presence_wait",
@@ -122,16 +122,12 @@ class AuthorityNode(LifecycleNode):
             raise StartFault("\n".join(unstamped))
 
     def _timers_on(self) -> None:
-        def every(rate: float, what: str, call: Any) -> None:
-            # Real time: they must run also while a simulated clock stands.
-            clock = Clock(clock_type=ClockType.STEADY_TIME)
-            self.create_timer(1.0 / rate, guard(self, what, call), self._group, clock=clock)
-
-        every(self._tick, "tick", self._on_tick)
-        every(20.0, "held readbacks", self._release)
-        every(self._graph, "graph", self._on_graph)
-        every(self._show, "episodes", self._show_episodes)
-        every(1.0, "diagnostics", lambda: self.health.publish())
+        # Real time: all of this must go on also while a simulated clock stands.
+        self.waits.every(1.0 / self._tick, "tick", self._on_tick)
+        self.waits.every(0.05, "held readbacks", self._release)
+        self.waits.every(1.0 / self._graph, "graph", self._on_graph)
+        self.waits.every(1.0 / self._show, "episodes", self._show_episodes)
+        self.waits.every(1.0, "diagnostics", self.health.publish)
         if self._sim_time:
             # Readbacks may overtake the clock on their way: they go on as soon as it has caught up.
             step = JumpThreshold(

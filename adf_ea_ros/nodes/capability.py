@@ -10,7 +10,6 @@ from typing import Any
 
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
-from rclpy.clock import Clock, ClockType
 from rclpy.duration import Duration
 from rclpy.node import Node
 
@@ -73,12 +72,7 @@ class CapabilityNode(Node):
         self.port.watch(self._hear)
         self.port.on_late(self._too_late)
         self._servers = [self._offer(provider) for provider in self.providers]
-        self.create_timer(
-            0.5,
-            guard(self, "housekeeping", self._keep_house),
-            self._group,
-            clock=Clock(clock_type=ClockType.STEADY_TIME),
-        )
+        self.waits.every(0.5, "housekeeping", self._keep_house)
 
     def _declare(self) -> None:
         self._contracts = texts(self, "contracts", "files and folders with capability and provider contracts")
@@ -101,6 +95,14 @@ class CapabilityNode(Node):
             self, "evidence_timeout", 30.0, 0.0, 86400.0,
             "seconds to wait for evidence after the answer, where the goal does not say",
         )  # fmt: skip
+        self._remember = integer(
+            self,
+            "result_timeout",
+            10,
+            1,
+            86400,
+            "seconds for which the result of an ended goal can be asked for",
+        )
         self._most = integer(self, "max_goals", 100, 1, 10000, "goals in progress; more are rejected")
 
     def _names(self) -> list[str]:
@@ -127,6 +129,7 @@ class CapabilityNode(Node):
             callback_group=self._group,
             goal_callback=guard(self, "goal request", self._on_goal, lambda _: GoalResponse.REJECT),
             cancel_callback=guard(self, "cancel request", self._on_cancel, lambda _: CancelResponse.REJECT),
+            result_timeout=self._remember,
         )
 
     # -- goals -----------------------------------------------------------------------------------------
@@ -168,8 +171,8 @@ class CapabilityNode(Node):
             if handle.is_cancel_requested:
                 self.cancel(run)
             await self._carry_out(run)
-            if run.interaction is not Interaction.NEVER_ACCEPTED:
-                run.tell("observing")
+            if run.interaction is not Interaction.NEVER_ACCEPTED and not run.decided:
+                run.tell("observing", run.response)
                 await self._evidence_on(run, goal.evidence_timeout)
         finally:
             del self._by_goal[goal_id]
@@ -210,7 +213,6 @@ class CapabilityNode(Node):
         if said.interaction in (Interaction.ACCEPTED, Interaction.DISPATCHED):
             said = await tool.result(order)
         await self.settle(run, said)
-        run.tell("answered", said.response)
         tool.forget(order)
 
     async def settle(self, run: Run, said: Said) -> None:

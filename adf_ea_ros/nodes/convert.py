@@ -43,6 +43,10 @@ ANSWERS: dict[Answer | None, int] = {
 }
 
 
+SHOWN = 50
+"""How many operations, and how many facts, a msg/Episode shows at most."""
+
+
 def _inverse(table: dict[_V, int]) -> dict[int, _V]:
     return {number: value for value, number in table.items()}
 
@@ -271,15 +275,26 @@ def obligation_msgs(state: State, now: Ns) -> list[Any]:
 
 def shown_attempts(state: State, now: Ns) -> list[Order]:
     """The unresolved attempts, those still open at a provider, and the latest of each operation."""
-    latest = (record.latest for record in state.keys.values() if record.latest)
-    names = dict.fromkeys([*state.execution, *state.lingering, *latest])
-    return [order(state, state.attempts[name], now) for name in names]
+    planned = {node.operation.key for node in state.proposal.nodes.values()}
+    names = dict.fromkeys([*state.execution, *state.lingering])
+    names |= dict.fromkeys(state.keys[key].latest for key in _newest(state, planned))
+    return [order(state, state.attempts[name], now) for name in names if name]
+
+
+def _newest(state: State, planned: set[str]) -> list[str]:
+    """The keys of the newest operations, those of the present plan first: an episode may go on for ever."""
+    numbers = {key: int(r.latest.rpartition(".")[2]) for key, r in state.keys.items() if r.latest}
+    return sorted(numbers, key=lambda key: (key in planned, numbers[key]), reverse=True)[:SHOWN]
 
 
 def episode_msg(state: State, now: Ns) -> Any:
-    """A msg/Episode: the public view of an episode. Costs what it shows; not for every decision."""
+    """A msg/Episode: the public view of an episode, of its newest operations where there are many."""
     advice = feedback(state, now)
-    certificates = [state.certificates[c] for key in state.keys.values() for c in key.certificates.values()]
+    planned = {node.operation.key for node in state.proposal.nodes.values()}
+    keys = dict.fromkeys([goal.key for goal in state.goal if goal.key in state.keys])
+    keys |= dict.fromkeys(_newest(state, planned))
+    certificates = [state.certificates[c] for key in keys for c in state.keys[key].certificates.values()]
+    facts = sorted(state.facts.values(), key=lambda found: found.horizon)[-SHOWN:]
     return msg.Episode(
         header=header_msg(now),
         id=state.episode,
@@ -294,7 +309,7 @@ def episode_msg(state: State, now: Ns) -> Any:
         obligations=obligation_msgs(state, now),
         attempts=[attempt_msg(given) for given in shown_attempts(state, now)],
         certificates=[certificate_msg(state, certificate, now) for certificate in certificates],
-        facts=[fact_msg(found) for found in state.facts.values()],
+        facts=[fact_msg(found) for found in facts],
         feedback=str(advice),
         halted=state.halted,
     )

@@ -1,8 +1,8 @@
 """Waiting inside coroutines without blocking: for a future, but not beyond a deadline.
 
-rclpy resumes every waiting coroutine whenever its executor wakes, before it waits again. One slow timer marks the
-deadlines that have passed, so that a wait costs no timer of its own, and a ROS clock that runs fast, slowly or not
-at all is read a few times a second instead of at every wake.
+rclpy resumes every waiting coroutine whenever its executor wakes, before it waits again. One slow timer marks
+the deadlines that have passed, so that a wait costs no timer of its own, and a ROS clock that runs fast, slowly
+or not at all is read a few times a second instead of at every wake.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Generator
 from typing import Any
 
+from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
@@ -40,20 +41,28 @@ class Wait:
 
 
 class Waits:
-    """The waits of one node."""
+    """The waits of one node, and everything else that it does at intervals: all of it under one timer.
+
+    Every timer of a node is looked at whenever anything happens, so one is better than many.
+    """
 
     def __init__(self, node: Node, period: float = 0.05) -> None:
-        """``period`` is how exact deadlines are, in real seconds."""
+        """``period`` is how exact deadlines and intervals are, in real seconds."""
         self._node = node
         self._waits: dict[int, Wait] = {}
+        self._jobs: list[_Job] = []
         self._timer = node.create_timer(
-            period, guard(node, "deadlines", self._check), clock=Clock(clock_type=ClockType.STEADY_TIME)
+            period, self._pulse, ReentrantCallbackGroup(), clock=Clock(clock_type=ClockType.STEADY_TIME)
         )
 
     @property
     def now(self) -> Ns:
         """ROS time of the node."""
         return int(self._node.get_clock().now().nanoseconds)
+
+    def every(self, seconds: float, what: str, call: Callable[[], Any]) -> None:
+        """Do ``call`` about every so many seconds of real time; ``what`` names it where it fails."""
+        self._jobs.append(_Job(seconds, guard(self._node, what, call)))
 
     def until(self, ready: Callable[[], bool], deadline: Ns) -> Wait:
         """Wait until ``ready()``, at most to ``deadline`` in ROS time."""
@@ -76,9 +85,24 @@ class Waits:
         """Forget it."""
         self._waits.pop(id(wait), None)
 
-    def _check(self) -> None:
-        if not self._waits:
-            return
-        now, real = self.now, time.monotonic_ns()
-        for wait in self._waits.values():
-            wait.over = wait.over or (real if wait.real else now) >= wait.until
+    def _pulse(self) -> None:
+        real = time.monotonic_ns()
+        if self._waits:
+            now = self.now
+            for wait in self._waits.values():
+                wait.over = wait.over or (real if wait.real else now) >= wait.until
+        for job in self._jobs:
+            if real >= job.due:
+                # From now, not from when it was due: after a standstill nothing is made up for.
+                job.due = real + job.interval
+                job.call()
+
+
+class _Job:
+    """Something that is done at intervals."""
+
+    __slots__ = ("call", "due", "interval")
+
+    def __init__(self, seconds: float, call: Callable[[], Any]) -> None:
+        self.interval, self.call = int(seconds * 1e9), call
+        self.due = time.monotonic_ns() + self.interval
