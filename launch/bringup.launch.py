@@ -17,6 +17,8 @@ from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
+from adf_ea_ros.contracts.catalog import Catalog
+from adf_ea_ros.contracts.faults import ContractError
 from launch import LaunchContext, LaunchDescription
 
 SHARE = Path(get_package_share_directory("adf_ea_ros"))
@@ -26,22 +28,17 @@ ARGUMENTS = {
     "devices": ("real", "'real': the devices are there already; 'sim': start the simulated heating rig too"),
     "contracts": (
         "",
-        "files and folders with capability and provider contracts, separated by ':'; empty, with devices:=sim "
-        "only: those of the simulated rig",
+        "files and folders with contracts, separated by ':'; empty: those of the simulated rig",
     ),
     "tasks": ("", "files and folders with tasks, separated by ':'; empty: as for contracts"),
-    "composed": (
-        "true",
-        "true: authority and capability node in one process, with direct calls between them; false: a process "
-        "each, with services between them",
-    ),
+    "composed": ("true", "authority and capability node in one process, with direct calls between them"),
     "providers": ("", "providers to wrap, separated by ','; empty: every one that has a tool"),
     "ledger": ("", "SQLite file or postgresql:// URL; empty: below $ROS_HOME or ~/.ros"),
     "namespace": (
         "",
         "namespace of the authority and of the capability node; of the devices: their contracts",
     ),
-    "use_sim_time": ("", "run on /clock: true or false; empty: true with devices:=sim, false otherwise"),
+    "use_sim_time": ("", "run on /clock: true or false; empty: true with devices:=sim, else false"),
     "params_file": (str(CONFIG / "params" / "default.yaml"), "further parameters of the nodes"),
     "log_level": ("info", "debug, info, warn, error or fatal"),
 }
@@ -69,7 +66,9 @@ def _nodes(context: LaunchContext) -> list[Node]:
     if not contracts:
         if not simulated:
             raise RuntimeError("contracts: name the files and folders with the contracts of your devices")
-        contracts = [str(CONFIG / "contracts"), str(CONFIG / "providers")]
+        # The files themselves: folders below hold contracts of other devices.
+        folders = (CONFIG / "contracts", CONFIG / "providers")
+        contracts = [str(path) for folder in folders for path in sorted(folder.glob("*.yaml"))]
         tasks = tasks or [str(CONFIG / "tasks")]
     known = _check(contracts, tasks)
     providers = [name.strip() for name in given["providers"].split(",") if name.strip()]
@@ -111,9 +110,6 @@ def _node(executable: str, parameters: list[object], *, namespace: str, log: str
 
 def _check(contracts: list[str], tasks: list[str]) -> list[str]:
     """Read the configuration as the nodes will; the ids of the providers that have a tool."""
-    from adf_ea_ros.contracts.catalog import Catalog
-    from adf_ea_ros.contracts.faults import ContractError
-
     missing = [path for path in [*contracts, *tasks] if not Path(path).exists()]
     if missing:
         raise RuntimeError(f"no such file or folder: {', '.join(missing)}")

@@ -131,17 +131,15 @@ class Demo:
         return ["--ros-args", *(word for parameter in given for word in ("-p", parameter))]
 
     def _authority(self) -> list[str]:
-        folders = [self._config / "contracts", self._config / "providers"]
-        given = {
-            "contracts": [str(folder) for folder in folders],
-            "tasks": [str(self._config / "tasks")],
-            "ledger": str(self.folder.ledger),
-        }
-        return _arguments(given)
+        given = {"contracts": self._contracts(), "tasks": _files(self._config / "tasks")}
+        return _arguments({**given, "ledger": str(self.folder.ledger)})
 
     def _capability(self, providers: Sequence[str]) -> list[str]:
-        folders = [self._config / "contracts", self._config / "providers"]
-        return _arguments({"contracts": [str(folder) for folder in folders], "providers": list(providers)})
+        return _arguments({"contracts": self._contracts(), "providers": list(providers)})
+
+    def _contracts(self) -> list[str]:
+        """The files themselves: folders below hold contracts of other devices."""
+        return [*_files(self._config / "contracts"), *_files(self._config / "providers")]
 
     def _set_up(self, stage: Stage, eyes: Eyes, report: Path) -> Child:
         begun = time.monotonic()
@@ -328,6 +326,10 @@ def _config(asked: str) -> Path:
     if missing:
         raise NotTold(f"{config} has no folder {', '.join(missing)}")
     return config
+
+
+def _files(folder: Path) -> list[str]:
+    return [str(path) for path in sorted(folder.glob("*.yaml"))]
 
 
 def _arguments(given: dict[str, str | Sequence[str]]) -> list[str]:

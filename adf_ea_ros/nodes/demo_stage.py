@@ -152,7 +152,7 @@ class Stage:
         """End everything: asked first, in reverse order of starting, then killed."""
         running = [child for child in reversed(self.children.values()) if child.code is None]
         for child in running:
-            child.signal(signal.SIGINT)
+            child.signal(signal.SIGTERM)
         end = time.monotonic() + _GRACE
         for child in running:
             if not child.join(end - time.monotonic()):

@@ -12,7 +12,9 @@ import signal
 import socket
 import sys
 import threading
+import time
 import traceback
+import warnings
 from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import Any, TypeVar
 
@@ -50,6 +52,7 @@ CLOCK = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 EXIT_OK, EXIT_FAULT, EXIT_USAGE = 0, 1, 2
 
 _NANO = 1_000_000_000
+_SAME_SIGNAL = 1.0  # seconds
 _T = TypeVar("_T", bool, int, float, str, list[str])
 
 
@@ -155,12 +158,14 @@ class _Stop:
 
     rclpy's own handlers shut the context down at once, in the middle of whatever callback is running, and
     every publisher and wait set that is used after that raises. Here the nodes stay whole until they are
-    closed. A second signal of the same kind ends the process on the spot.
+    closed. A signal that comes a while after the first one ends the process on the spot. At once it is the
+    same Ctrl-C: the terminal tells every process, and ``ros2 launch`` tells its own once more.
     """
 
     def __init__(self) -> None:
         self.requested = False
         self.wake: Callable[[], object] = lambda: None  # makes the loop look again; called by another thread
+        self._first: float | None = None
         self._reader, self._writer = socket.socketpair()
         self._writer.setblocking(False)
 
@@ -169,12 +174,20 @@ class _Stop:
         threading.Thread(target=self._watch, daemon=True).start()
         signal.set_wakeup_fd(self._writer.fileno(), warn_on_full_buffer=False)
         for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, lambda number, _: signal.signal(number, signal.SIG_DFL))
+            signal.signal(number, self._on_signal)
         return self
 
     def __exit__(self, *_: object) -> None:
         signal.set_wakeup_fd(-1)
         self._writer.close()
+
+    def _on_signal(self, number: int, _frame: object) -> None:
+        now = time.monotonic()
+        if self._first is None:
+            self._first = now
+        elif now - self._first > _SAME_SIGNAL:
+            signal.signal(number, signal.SIG_DFL)
+            signal.raise_signal(number)
 
     def _watch(self) -> None:
         while self._reader.recv(1):
@@ -218,6 +231,8 @@ def run(make: Callable[[], Iterable[Node]], args: Sequence[str] | None = None) -
             for node in reversed(nodes):
                 _close(getattr(node, "close", None))
             stop.wake = lambda: None
+            # A goal or request that came with the signal may have left a coroutine that never got to run.
+            warnings.filterwarnings("ignore", r"coroutine .* was never awaited", RuntimeWarning)
             executor.shutdown(timeout_sec=2.0)
             for node in reversed(nodes):
                 node.destroy_node()

@@ -95,7 +95,8 @@ def run(
 ) -> int:
     """Watch until SIGINT or SIGTERM, or for so many seconds; gives the exit code."""
     console = console or Console(highlight=False)
-    previous = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    previous = [signal.signal(number, signal.default_int_handler) for number in numbers]
     end = time.monotonic() + seconds if seconds > 0 else float("inf")
     live = not plain and console.is_terminal
 
@@ -115,7 +116,8 @@ def run(
     finally:
         if listener is not None:
             listener.close()
-        signal.signal(signal.SIGTERM, previous)
+        for number, handler in zip(numbers, previous, strict=True):
+            signal.signal(number, handler)
     return 0
 
 
