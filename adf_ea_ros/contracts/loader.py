@@ -6,6 +6,7 @@ References between files are the catalog's business (``catalog.py``).
 
 from __future__ import annotations
 
+import re
 import typing
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -27,6 +28,9 @@ KINDS: dict[str, type[CapabilityContract | ProviderContract | Task]] = {
     "task": Task,
 }
 SUFFIXES = (".yaml", ".yml")
+_PARAMETERS = re.compile(
+    r"^\s+ros__parameters:", re.MULTILINE
+)  # node parameters lie beside contracts in config folders
 
 
 class Document(msgspec.Struct, frozen=True):
@@ -60,7 +64,7 @@ class Loaded(msgspec.Struct, frozen=True):
 
 
 def load_files(paths: Iterable[str | Path]) -> Loaded:
-    """The documents of all files (folders: of every YAML file below them).
+    """The documents of all files (folders: of every YAML file below them that is no file of node parameters).
 
     Raises:
         ContractError: with every fault of every file.
@@ -75,9 +79,9 @@ def read_files(paths: Iterable[str | Path], *, drafts: bool = False) -> Loaded:
     """Like ``load_files``, but faults are returned. With ``drafts``, blanks to be filled are no faults."""
     texts: list[tuple[str, str]] = []
     faults: list[Fault] = []
-    for path in _expand(paths, faults):
+    for path, named in _expand(paths, faults):
         text = _read(path, faults)
-        if text is not None:
+        if text is not None and (named or not _PARAMETERS.search(text)):
             texts.append((str(path), text))
     return _read_texts(texts, faults, drafts=drafts)
 
@@ -87,19 +91,21 @@ def read_text(text: str, file: str = "<text>", *, drafts: bool = False) -> Loade
     return _read_texts([(file, text)], [], drafts=drafts)
 
 
-def _expand(paths: Iterable[str | Path], faults: list[Fault]) -> list[Path]:
-    """The files in a fixed order, each once."""
-    found: dict[Path, Path] = {}
+def _expand(paths: Iterable[str | Path], faults: list[Fault]) -> list[tuple[Path, bool]]:
+    """The files in a fixed order, each once; and whether it was named, rather than found in a folder."""
+    found: dict[Path, tuple[Path, bool]] = {}
     for given in map(Path, paths):
         try:
-            if given.is_dir():
-                below = sorted(p for p in given.rglob("*") if p.suffix in SUFFIXES and p.is_file())
-                if not below:
-                    faults.append(Fault(str(given), 0, "", f"no {' or '.join(SUFFIXES)} file in this folder"))
-            else:
-                below = [given]
+            is_folder = given.is_dir()
+            below = (
+                sorted(p for p in given.rglob("*") if p.suffix in SUFFIXES and p.is_file())
+                if is_folder
+                else [given]
+            )
+            if not below:
+                faults.append(Fault(str(given), 0, "", f"no {' or '.join(SUFFIXES)} file in this folder"))
             for path in below:
-                found.setdefault(path.resolve(), path)
+                found.setdefault(path.resolve(), (path, not is_folder))
         except (OSError, ValueError, RuntimeError) as error:
             faults.append(Fault(str(given), 0, "", f"cannot be read: {error}"))
     return list(found.values())

@@ -20,7 +20,9 @@ def catalog(*replacements: tuple[str, str], more: str = "") -> Catalog:
     """The shipped catalog with changes to heater_a, and more documents."""
     texts = [
         p.read_text()
-        for p in sorted(CONFIG.rglob("*.yaml"))
+        for p in sorted(
+            p for kind in ("contracts", "providers", "tasks") for p in (CONFIG / kind).rglob("*.yaml")
+        )
         if p.stem != "heater_a" and "templates" not in p.parts
     ]
     heater = HEATER

@@ -15,7 +15,11 @@ from adf_ea_ros.contracts.loader import load_files, read_text
 from adf_ea_ros.contracts.yamlsource import MAX_BYTES, parse_documents
 
 CONFIG = Path(__file__).parents[2] / "config"
-SHIPPED = [p.read_text() for p in sorted(CONFIG.rglob("*.yaml"))]
+SHIPPED = [
+    p.read_text()
+    for kind in ("contracts", "providers", "tasks")
+    for p in sorted((CONFIG / kind).rglob("*.yaml"))
+]
 LINES = sorted({line for text in SHIPPED for line in text.splitlines()})
 SPICE = [
     "&a",
@@ -201,3 +205,12 @@ def test_without_the_c_parser(monkeypatch):
     assert read_text("a: [").faults
     assert read_text("a: \0").faults
     assert read_text("[" * 100_000).faults
+
+
+def test_node_parameters_in_a_folder_are_no_contracts(tmp_path):
+    parameters = tmp_path / "params.yaml"
+    parameters.write_text("/**:\n  ros__parameters:\n    use_sim_time: true\n")
+    (tmp_path / "x.yaml").write_text(SHIPPED[0])
+    assert len(load_files([tmp_path]).documents) == 1
+    with pytest.raises(ContractError, match="kind: is missing"):
+        load_files([parameters])
