@@ -31,7 +31,8 @@ is older and still in the period, only a few samples at the requirement's least 
 ``window``."""
 
 GAPS = 64
-"""How many gaps a route remembers. When they are more, the two oldest become one that spans both."""
+"""How many gaps a route remembers. When they are more, the oldest that only explains is forgotten; where all
+leave the state unknown, the two oldest become one that spans both."""
 
 PUBLISHERS = 64
 """For how many publishers a route remembers the last sequence number. When they are more, the one that has
@@ -123,7 +124,7 @@ class RouteBuffer:
     def __len__(self) -> int:
         return len(self._ids)
 
-    # ------------------------------------------------------------------------------------------------- taking
+    # ---- taking in
 
     def add(self, sample: Observation) -> str | None:
         """Take in ``sample``. None, or the code of the reason why it was not taken.
@@ -137,8 +138,6 @@ class RouteBuffer:
         self.latest = received
         if sample.source != self.provider or sample.route != self.route:
             return self._refuse(reasons.SOURCE if sample.route == self.route else reasons.ROUTE, sample)
-        if sample.stamp - self._skew > received:
-            return self._refuse(reasons.FUTURE, sample)
         known = self._ids.get(sample.id)
         if known is not None:
             if same_content(known, sample):
@@ -148,6 +147,8 @@ class RouteBuffer:
         sequence = sample.sequence
         if sequence >= 0 and not self._in_sequence(sample.publisher or sample.source, sequence, received):
             return self._refuse(reasons.SEQUENCE, sample)
+        if sample.stamp - self._skew > received:
+            return self._refuse(reasons.FUTURE, sample)
         subject = self._subjects.get(sample.subject)
         if subject is None:
             subject = self._new_subject(sample.subject)
@@ -242,16 +243,20 @@ class RouteBuffer:
         if subject in self._subjects:
             self._subjects[subject].pinned = False
 
-    # --------------------------------------------------------------------------------------------- what is mi
+    # ---- what is missing
 
     def note_gap(self, gap: Gap) -> None:
         """Remember a gap; ``gap.unknown`` makes every sample captured before its end unusable."""
         self._gaps.append(gap)
-        if len(self._gaps) > GAPS:
-            first, second = self._gaps.popleft(), self._gaps.popleft()
-            unknown = first.unknown or second.unknown
-            end = max(first.end, second.end)
-            self._gaps.appendleft(Gap(self.route, min(first.start, second.start), end, "several", unknown))
+        if len(self._gaps) <= GAPS:
+            return
+        for index, old in enumerate(self._gaps):
+            if not old.unknown:
+                del self._gaps[index]
+                return
+        first, second = self._gaps.popleft(), self._gaps.popleft()
+        start, end = min(first.start, second.start), max(first.end, second.end)
+        self._gaps.appendleft(Gap(self.route, start, end, second.reason, unknown=True))
 
     def reset(self, now: Ns) -> None:
         """The clock went back to ``now``: forget all samples, and take the state until now as unknown.
@@ -276,7 +281,7 @@ class RouteBuffer:
         """
         self._publishers.clear()
 
-    # ------------------------------------------------------------------------------------------------------ a
+    # ---- asking
 
     def window(
         self, subject: str, since: Ns, now: Ns, *, stride: Ns = 0, count: int = 1, cap: int = CAP
