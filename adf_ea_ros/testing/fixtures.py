@@ -36,7 +36,7 @@ def node_process(domain: DomainLease) -> Iterator[StartModule]:
         yield start
     finally:
         for process in reversed(started):
-            process.kill()
+            process.end()
 
 
 @pytest.fixture

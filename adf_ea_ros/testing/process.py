@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import signal
@@ -17,7 +18,7 @@ from adf_ea_ros.testing.waiting import TimedOut, wait_until
 
 
 class NodeProcess:
-    """One running command; a context manager that kills what is left at the end."""
+    """One running command; a context manager that ends it, and whatever it started."""
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
         """Start ``command``."""
@@ -107,7 +108,17 @@ class NodeProcess:
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.kill()
+        self.end()
+
+    def end(self, patience: float = 5.0) -> None:
+        """End it by SIGTERM, so that it can clean up, and what is left of its group by SIGKILL."""
+        if self.running:
+            self._process.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(patience)
+        with contextlib.suppress(ProcessLookupError):  # nothing is left
+            os.killpg(self.pid, signal.SIGKILL)
+        self.wait()
 
     def _end(self, number: signal.Signals, timeout: float) -> int:
         if self.running:

@@ -68,7 +68,7 @@ def quiet(domain):
 
     yield start
     for process in processes:
-        process.kill()
+        process.end()
 
 
 @pytest.mark.parametrize("stop", ["interrupt", "terminate"])
@@ -157,6 +157,7 @@ child.wait()
         child = int(process.wait_for_line(r"child (\d+)")[1])
         with pytest.raises(TimedOut):
             process.terminate(timeout=0.2)
+        process.end(patience=0.2)
     assert not process.running
     wait_until(lambda: not is_running(child), what="the child's end")
 
