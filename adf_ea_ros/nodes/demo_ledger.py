@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from adf_ea_ros.authority.events import AnyEvent, decode_event
+from adf_ea_ros.ledger.record import Record
 from adf_ea_ros.ledger.sql import SqlLedger
 from adf_ea_ros.runtime.book import OFFICE
 
@@ -12,7 +13,12 @@ def episode_name(ledger: SqlLedger) -> str:
     return next((name for name in ledger.episodes() if name != OFFICE), "")
 
 
-def episode_events(ledger: SqlLedger) -> list[AnyEvent]:
-    """Its events, each checked against the chain as it is read."""
+def episode_records(ledger: SqlLedger) -> list[Record]:
+    """Its records, each checked against the chain as it is read."""
     name = episode_name(ledger)
-    return [decode_event(record.payload) for record in ledger.read(name)] if name else []
+    return list(ledger.read(name)) if name else []
+
+
+def episode_events(ledger: SqlLedger) -> list[AnyEvent]:
+    """Its events."""
+    return [decode_event(record.payload) for record in episode_records(ledger)]

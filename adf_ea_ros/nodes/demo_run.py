@@ -24,7 +24,7 @@ from adf_ea_ros.ledger.opening import open_ledger
 from adf_ea_ros.nodes import demo_direct, demo_planner
 from adf_ea_ros.nodes.demo_eyes import Eyes
 from adf_ea_ros.nodes.demo_folder import Folder, FolderTaken
-from adf_ea_ros.nodes.demo_ledger import episode_events
+from adf_ea_ros.nodes.demo_ledger import episode_events, episode_records
 from adf_ea_ros.nodes.demo_planner_main import READY
 from adf_ea_ros.nodes.demo_show import Screen, make_console
 from adf_ea_ros.nodes.demo_stage import Child, Ended, Stage
@@ -229,14 +229,11 @@ class Demo:
                 raise NotTold(f"waited {seconds:g} s for {what if isinstance(what, str) else what()}")
             yield
 
-    def _show_timeline(self) -> None:
-        """As ``adf-ea ledger show`` draws it."""
-
     def _read_back(self) -> list[ev.AnyEvent]:
         """The episode from the ledger file, shown as a timeline."""
         self.screen.head("the episode, read back from the ledger")
         with contextlib.closing(open_ledger(str(self.folder.ledger), read_only=True)) as ledger:
-            self._show_timeline()
+            self.screen.timeline(episode_records(ledger))
             return episode_events(ledger)
 
 

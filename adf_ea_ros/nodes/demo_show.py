@@ -12,8 +12,10 @@ from rich.rule import Rule
 from rich.status import Status
 from rich.text import Text
 
+from adf_ea_ros.cli.ledger import line_of
 from adf_ea_ros.cli.watch_view import DecisionView, Row, decision_row
 from adf_ea_ros.contracts.conditions import Ns
+from adf_ea_ros.ledger.record import Record
 from adf_ea_ros.nodes.demo_story import Check
 
 _PLAIN_WIDTH = 100
@@ -56,9 +58,17 @@ class Screen:
             mark = Text("  ok    ", style="green") if check.holds else Text("  WRONG ", style="bold red")
             self._print(mark + Text(check.text))
 
-    def raw(self, renderable: RenderableType) -> None:
-        """Something drawn elsewhere."""
-        self._print(renderable)
+    def timeline(self, records: Iterable[Record]) -> None:
+        """Records of one episode as ``adf-ea ledger show`` draws them."""
+        start, generation = None, 0
+        for record in records:
+            start = record.time if start is None else start
+            if generation and record.generation != generation:
+                self._print(Rule(f"generation {record.generation}", align="left", style="yellow"))
+            generation = record.generation
+            for number, line in enumerate(line_of(record, start).wrap(self.console, self.console.width - 22)):
+                line.rstrip()
+                self._print(Text(" " * 22) + line if number else line)
 
     def status(self, text: str) -> None:
         """What is going on: on a line that is redrawn, or, into a file, after a while of silence."""
