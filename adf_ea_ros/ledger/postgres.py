@@ -178,7 +178,19 @@ class PostgresLedger(SqlLedger):
             if self._read_only:
                 reason = f"{self.name} has schema {found}" if found else f"there is no {self.name}"
                 raise LedgerUnavailable(reason, "Open it for writing once")
+            self._bring_up_to_date(found)
+
+    def _bring_up_to_date(self, found: int) -> None:
+        if found == 0:
             self._migrate()
+            return
+        self._identify()
+        holder = self._lock()
+        if holder is not None:
+            reason = f"{self.name} must be brought up to date, but is being written by {holder}"
+            raise NotTheWriter(reason, "Stop that process first", holder)
+        self._migrate()
+        self._drop_lease()
 
     def _migrate(self) -> None:
         """Up to the present schema in one transaction, one process at a time."""

@@ -13,18 +13,26 @@ import pytest
 from typer.testing import CliRunner
 
 from adf_ea_ros.authority import events as ev
+from adf_ea_ros.authority.decide import decide
+from adf_ea_ros.authority.model import Obligation, ObligationKind
+from adf_ea_ros.authority.requests import Begin
+from adf_ea_ros.authority.state import State
 from adf_ea_ros.cli.main import app
+from adf_ea_ros.contracts.conditions import Clause, Condition, Operator
+from adf_ea_ros.contracts.model import Role
+from adf_ea_ros.evidence.types import Requirement
 from adf_ea_ros.ledger import timeline
 from adf_ea_ros.ledger.folding import fold_records, settled_episodes
 from adf_ea_ros.ledger.record import SYSTEM, Record, canonical
 from adf_ea_ros.ledger.sqlite import SqliteLedger
 from adf_ea_ros.ledger.system import SystemEvent
+from adf_ea_ros.runtime.book import Book
 
 TEST = Path(__file__).parents[1]
 
 
 def load_rig():
-    """The rig of the runtime's tests: a heater that may fail, and everything that the authority says to it."""
+    """The rig of the runtime's tests: heaters that may fail, and an authority that judges them."""
     spec = importlib.util.spec_from_file_location("ledger_rig", TEST / "runtime" / "rig.py")
     module = importlib.util.module_from_spec(spec)
     sys.modules["ledger_rig"] = module
@@ -347,3 +355,37 @@ def test_resolve_refuses_what_no_contract_takes(copy):
     assert "takes an operator's word for 'heat_to.heated_seen'" in output
     run("ledger", "resolve", path, episode, "heat_to.heated_seen", "--holds", code=2)
     assert "there is no episode" in run("ledger", "resolve", path, "x", code=1)
+
+
+@pytest.fixture
+def attestable(tmp_path):
+    """An episode whose goal only a person can vouch for."""
+    condition = Condition("lid", "closed", (Clause(Operator.EQ, True),))
+    requirement = Requirement("lid.seen", condition, Role.OPERATOR, (), max_age=60_000_000_000)
+    goal = Obligation("lid", ObligationKind.STATE, condition, (requirement,))
+    start = ev.EpisodeStarted("e", "task/lid@1.0.0", "f", 5, (goal,), 1, 1)
+    path = tmp_path / "ledger.db"
+    with SqliteLedger(path) as ledger:
+        book = Book(ledger, ledger.open_writer("a test"))
+        state = State(episode="e")
+        book.commit("e", state, decide(state, Begin(start), 5), 5)
+    return path
+
+
+def test_resolve_puts_a_persons_word_on_record(attestable):
+    output = run("ledger", "resolve", attestable, "e")
+    assert output == "lid.seen: lid.closed == True\n"
+    answer = ("--holds", "--by", "Ada", "--reason", "I closed it")
+    assert "Ada attests" in run("ledger", "resolve", attestable, "e", "lid.seen", *answer)
+    timeline_text = run("ledger", "show", attestable, "e")
+    assert "Attest Ada granted: Ada attests that lid.closed == True is true: I closed it" in timeline_text
+    assert "on operator:Ada" in timeline_text
+    assert "everything is as it was written" in run("ledger", "verify", attestable)
+
+
+def test_resolve_is_refused_beside_a_running_authority(attestable):
+    with SqliteLedger(attestable) as authority:
+        authority.open_writer("/authority")
+        answer = ("--absent", "--by", "Ada", "--reason", "it is open")
+        assert "/authority" in run("ledger", "resolve", attestable, "e", "lid.seen", *answer, code=1)
+        run("ledger", "resolve", attestable, "e")  # to look is always allowed
