@@ -136,22 +136,22 @@ def bench_rate(ledger: SqlLedger, appends: int) -> dict[str, float]:
     return result
 
 
-def fill(ledger: SqlLedger, events: int) -> float:
+def fill(ledger: SqlLedger, episode: str, events: int) -> float:
     """Write the past of the restart measurement; events per second, a thousand to a commit."""
 
     def work() -> None:
         for start in range(0, events, BATCH):
             items = [("Decided", payload(number)) for number in range(start, start + BATCH)]
-            ledger.append("restart", start, items, time=start, generation=ledger.generation)
+            ledger.append(episode, start, items, time=start, generation=ledger.generation)
 
     seconds, _ = timed(work)
-    ledger.save_checkpoint("restart", events - TAIL, b"x" * 10_000)
+    ledger.save_checkpoint(episode, events - TAIL, b"x" * 10_000)
     return events / seconds
 
 
-def restart(where: str, mark: str, how: str) -> dict[str, float]:
+def restart(where: str, mark: str, how: str, episode: str) -> dict[str, float]:
     """In a process of its own: open, become the writer, and have the state."""
-    before = _peak()
+    before, cpu = _peak(), time.process_time()
 
     def work() -> int:
         ledger = open_ledger(where, mark=Path(mark) if mark else None)
@@ -160,13 +160,18 @@ def restart(where: str, mark: str, how: str) -> dict[str, float]:
             assert result.ok
             return result.records
         ledger.open_writer("a benchmark")
-        checkpoint = ledger.load_checkpoint("restart") if how == "checkpoint" else None
-        count = sum(1 for _ in ledger.read("restart", checkpoint.version if checkpoint else 0))
+        checkpoint = ledger.load_checkpoint(episode) if how == "checkpoint" else None
+        count = sum(1 for _ in ledger.read(episode, checkpoint.version if checkpoint else 0))
         ledger.close()
         return count
 
     seconds, count = timed(work)
-    return {"seconds": seconds, "events": count, "MB": (_peak() - before) / 1024}
+    return {
+        "seconds": seconds,
+        "cpu": time.process_time() - cpu,
+        "events": count,
+        "MB": (_peak() - before) / 1024,
+    }
 
 
 def _peak() -> int:
@@ -179,25 +184,35 @@ def _us(seconds: float) -> float:
     return round(seconds * 1e6, 1)
 
 
-def in_process(where: str, mark: str, how: str) -> dict[str, float]:
+def in_process(where: str, mark: str, how: str, episode: str) -> dict[str, float]:
     """``restart`` in a new process."""
-    command = [sys.executable, __file__, "--restart", how, "--where", where, "--mark", mark]
+    command = [
+        sys.executable,
+        __file__,
+        "--restart",
+        how,
+        "--where",
+        where,
+        "--mark",
+        mark,
+        "--episode",
+        episode,
+    ]
     return dict(json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout))
 
 
-def bench_restart(where: str, mark: str, events: int) -> dict[str, float]:
-    """Restart with and without the checkpoint, and a complete verification."""
+def bench_restart(where: str, mark: str, episodes: dict[str, int]) -> dict[str, float]:
+    """Restart with and without the checkpoint at each age, and a complete verification."""
     result: dict[str, float] = {}
-    for how, words in (
-        ("checkpoint", "restart from the checkpoint"),
-        ("zero", "restart from zero"),
-        ("verify", "verification"),
-    ):
-        run = in_process(where, mark, how)
-        result[f"{words} s ({events} events)"] = round(run["seconds"], 3)
-        result[f"{words} MB"] = round(run["MB"], 1)
+    runs = [(how, episode) for episode in episodes for how in ("checkpoint", "zero")]
+    for how, episode in [*runs, ("verify", "")]:
+        run = in_process(where, mark, how, episode)
+        words = "verification" if how == "verify" else f"restart of {episodes[episode]} events from {how}"
+        result[f"{words}: s"] = round(run["seconds"], 3)
+        result[f"{words}: CPU s"] = round(run["cpu"], 3)
+        result[f"{words}: MB"] = round(run["MB"], 1)
         if how != "checkpoint":
-            result[f"{words} events/s"] = round(run["events"] / run["seconds"])
+            result[f"{words}: events per CPU s"] = round(run["events"] / run["cpu"])
     return result
 
 
@@ -210,11 +225,11 @@ def main() -> None:
     )
     parser.add_argument("--events", type=int, default=1_000_000)
     parser.add_argument("--appends", type=int, default=3000)
-    for name in ("--restart", "--where", "--mark"):
+    for name in ("--restart", "--where", "--mark", "--episode"):
         parser.add_argument(name, default="", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.restart:
-        print(json.dumps(restart(options.where, options.mark, options.restart)))
+        print(json.dumps(restart(options.where, options.mark, options.restart, options.episode)))
         return
     directory = Path(tempfile.mkdtemp(prefix="bench_ledger", dir=options.directory))
     try:
@@ -225,10 +240,13 @@ def main() -> None:
             ledger.open_writer("a benchmark")
             result |= bench_append(ledger, directory, options.appends)
             result |= bench_rate(ledger, options.appends)
-            if options.events:
-                result["bulk append events/s"] = round(fill(ledger, options.events))
-        for events in (options.events,) if options.events else ():
-            result |= bench_restart(where, mark, events)
+            episodes = {
+                f"past {events}": events for events in (options.events // 10, options.events) if events
+            }
+            for episode, events in episodes.items():
+                result["bulk append events/s"] = round(fill(ledger, episode, events))
+        if episodes:
+            result |= bench_restart(where, mark, episodes)
     finally:
         shutil.rmtree(directory)
     for name, value in result.items():
