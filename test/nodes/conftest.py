@@ -1,0 +1,16 @@
+"""Real nodes in processes of their own, in a domain of their own."""
+
+import pytest
+
+pytest.importorskip("rclpy")
+
+from adf_ea_ros.testing.fixtures import domain, node_process, watcher
+
+from world import World
+
+__all__ = ["domain", "node_process", "watcher"]
+
+
+@pytest.fixture
+def world(node_process, watcher, tmp_path):
+    return World(node_process, watcher, tmp_path)
