@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import weakref
 
 from adf_ea_ros.contracts.model import AnyContract
 
@@ -22,5 +23,16 @@ def canonical(contract: AnyContract) -> bytes:
 
 
 def fingerprint(contract: AnyContract) -> str:
-    """SHA-256 of the canonical content, in hexadecimal digits."""
-    return hashlib.sha256(canonical(contract)).hexdigest()
+    """SHA-256 of the canonical content, in hexadecimal digits. Every request asks: it is kept with the
+    contract."""
+    kept = _KEPT.get(id(contract))
+    if kept is not None and kept[0]() is contract:
+        return kept[1]
+    digest = hashlib.sha256(canonical(contract)).hexdigest()
+    key = id(contract)
+    _KEPT[key] = (weakref.ref(contract, lambda _: _KEPT.pop(key, None)), digest)
+    return digest
+
+
+# by identity: contracts are values, but not hashable
+_KEPT: dict[int, tuple[weakref.ref[AnyContract], str]] = {}

@@ -25,7 +25,8 @@ from adf_ea_ros.contracts.units import UNITS
 SECTIONS = {"msg": ("message",), "srv": ("request", "response"), "action": ("goal", "result", "feedback")}
 _CLASSES = {"srv": ("Request", "Response"), "action": ("Goal", "Result", "Feedback")}
 _FIELD = re.compile(
-    r"(?P<type>[A-Za-z][A-Za-z0-9_/]*)(?:<=\d+)?(?P<array>\[[<=\d]*\])?\s+(?P<name>[a-z][a-z0-9_]*)(?P<default>\s.*)?"
+    r"(?P<type>[A-Za-z][A-Za-z0-9_/]*)(?:<=\d+)?(?P<array>\[[<=\d]*\])?"
+    r"\s+(?P<name>[a-z][a-z0-9_]*)(?P<default>\s.*)?"
 )
 _CONSTANT = re.compile(r"[a-z0-9]+\s+[A-Z][A-Z0-9_]*\s*=.*")
 _TYPE = re.compile(r"([a-z][a-z0-9_]*)/(msg|srv|action)/([A-Z][A-Za-z0-9]*)")

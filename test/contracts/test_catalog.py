@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 import pytest
 
+from adf_ea_ros.contracts.canonical import canonical, fingerprint
 from adf_ea_ros.contracts.catalog import Catalog
 from adf_ea_ros.contracts.faults import ContractError
 from adf_ea_ros.contracts.loader import read_text
@@ -145,3 +147,34 @@ def test_ground_and_link():
     assert ConditionTemplate(subject="{a}/x", path="p/{b}", eq=Argument(argument="a")).ground(
         {"a": "1", "b": 2}, ""
     ).fact == ("1/x", "p/2")
+
+
+def test_a_fingerprint_is_never_that_of_another_contract():
+    """It is kept with the object; a copy with a change, or a new object in its place, has its own."""
+    provider = catalog().provider("heater_a")
+    first = fingerprint(provider)
+    changed = provider.model_copy(update={"node": "/rig/other"})
+    assert fingerprint(changed) == hashlib.sha256(canonical(changed)).hexdigest() != first
+    for number in range(200):
+        throwaway = provider.model_copy(update={"node": f"/rig/n{number}"})
+        assert fingerprint(throwaway) == hashlib.sha256(canonical(throwaway)).hexdigest()
+
+
+def test_a_provider_may_serve_some_arguments_only():
+    only = "  accepts:\n    sample: [s1, s2]\n  provides: heat_to"
+    c = catalog(("  provides: heat_to", only))
+    assert [p.id for p in c.bindable_providers("heat_to", 0, {"sample": "s2", "target": 80.0})] == [
+        "heater_a",
+        "heater_b",
+    ]
+    assert [p.id for p in c.bindable_providers("heat_to", 0, {"sample": "s3", "target": 80.0})] == [
+        "heater_b"
+    ]
+    assert len(c.bindable_providers("heat_to", 0)) == 2
+    for wrong, word in (
+        ("sample: [1]", "1 is not of type string"),
+        ("smaple: [s1]", "did you mean 'sample'"),
+        ("sample: []", "must not be empty"),
+    ):
+        with pytest.raises(ContractError, match=word):
+            catalog(("  provides: heat_to", f"  accepts:\n    {wrong}\n  provides: heat_to"))
