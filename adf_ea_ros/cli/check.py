@@ -39,9 +39,8 @@ def check(
         more, notes = check_interfaces(loaded.documents)
         faults = sorted([*faults, *more])
     if using:
-        mine = {document.file for document in read_files(own).documents} | {
-            f.file for f in read_files(own).faults
-        }
+        alone = read_files(own)
+        mine = {document.file for document in alone.documents} | {fault.file for fault in alone.faults}
         faults = [fault for fault in faults if fault.file in mine]
     if as_json:
         rows = [{"file": f.file, "line": f.line, "path": f.path, "message": f.message} for f in faults]

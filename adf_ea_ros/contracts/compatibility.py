@@ -61,5 +61,8 @@ def _drift(
                 "was bound"
             )
         if type_hash and not endpoint.type_hash:
-            return f"{what} {name}: the graph shows no type hash, so the bound definition cannot be confirmed"
+            return (
+                f"{what} {name}: the graph shows no type hash, so the bound one cannot be confirmed "
+                "(or remove type_hash)"
+            )
     return ""

@@ -50,7 +50,8 @@ def draft_from_ros(interface: Interface, name: str, capability: str = "") -> Dra
         _TOOL_KIND[kind],
         name,
         interface.type,
-        type_hashes(interface.type).get(interface.type, ""),
+        # The graph shows no hash of a service: pinning one would mean that it can never be confirmed.
+        "" if kind == "srv" else type_hashes(interface.type).get(interface.type, ""),
         tuple(constants.items()),
     )
     digest = f", sha256 {interface.digest}" if interface.digest else ""
