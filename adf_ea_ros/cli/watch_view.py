@@ -7,6 +7,7 @@ anything with the same fields.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -30,6 +31,7 @@ INTERACTIONS = {
     8: "no answer",
     9: "never accepted",
 }
+_SYSTEM_TIME = 10**17  # ns: simulated clocks do not run that long (three years)
 _INDENT, _LEAST = 21, 24  # columns before the text of a row, and columns that it needs to stand there
 _ROUTINE = ("Refresh",)
 """Requests that the authority makes of itself, about facts and not about what to do."""
@@ -156,7 +158,7 @@ def decision_row(decision: DecisionView) -> RenderableType:
     """One decision on one to three lines, wrapped to whatever width there is."""
     word, style = verdict_word(decision)
     head = Text(subject(decision), style="dim" if decision.routine else "bold")
-    head.append("  " + codes(decision), style="magenta")
+    head.append(" " + codes(decision), style="magenta")
     head.append("  " + budgets(decision), style="dim")
     parts = [head]
     if decision.sentence and not decision.routine:
@@ -167,23 +169,24 @@ def decision_row(decision: DecisionView) -> RenderableType:
 class Row:
     """Time, a word, and text beside them, wrapped to what is left; where that is little it goes below."""
 
-    def __init__(self, time: Ns, word: Text, parts: Sequence[Text]) -> None:
-        """``time`` 0: none is shown."""
-        self._time, self._word, self._parts = time, word, parts
+    def __init__(self, time: Ns, word: Text, parts: Sequence[Text], indent: int = _INDENT) -> None:
+        """``time`` 0: none is shown; ``indent``: columns before the text."""
+        self._time, self._word, self._parts, self._indent = time, word, parts, indent
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        lead = Text.assemble((f"{seconds(self._time) if self._time else '':>9} ", "dim"), self._word)
-        narrow = options.max_width < _INDENT + _LEAST
+        lead = Text.assemble((f"{clock(self._time) if self._time else '':>9} ", "dim"), self._word)
+        narrow = options.max_width < self._indent + _LEAST
         if narrow:
             yield lead
-        indent = 4 if narrow else _INDENT
+        indent = 4 if narrow else self._indent
         width = max(options.max_width - indent, 8)
         lines = [line for part in self._parts for line in part.wrap(console, width)]
         for number, line in enumerate(lines):
-            line.rstrip()
             before = lead.copy() if number == 0 and not narrow else Text()
             before.pad_right(indent - before.cell_len)
-            yield before + line
+            row = before + line
+            row.rstrip()
+            yield row
 
 
 def codes(decision: DecisionView) -> str:
@@ -201,8 +204,10 @@ def subject(decision: DecisionView) -> str:
 
 def budgets(decision: DecisionView) -> str:
     """What is left, in words."""
-    retry = f", {decision.retry} retr{'y' if decision.retry == 1 else 'ies'}" if decision.retry >= 0 else ""
-    return f"left: {decision.physical} physical, {decision.observation} observations{retry}"
+    # Retries are of one operation: of interest where it is dispatched.
+    speaks = decision.request == "Dispatch" and decision.retry >= 0
+    retry = f", {decision.retry} retr{'y' if decision.retry == 1 else 'ies'}" if speaks else ""
+    return f"{decision.physical} physical, {decision.observation} observations{retry} left"
 
 
 def short(text: str, episode: str) -> str:
@@ -210,9 +215,11 @@ def short(text: str, episode: str) -> str:
     return text.replace(f"{episode}.", "#") if episode else text
 
 
-def seconds(time: Ns) -> str:
-    """ROS time in seconds, with one digit behind the point."""
-    return f"{time / 1e9:.1f} s"
+def clock(time: Ns) -> str:
+    """ROS time for people: seconds of a simulated clock, the local time of day of the system's clock."""
+    if time < _SYSTEM_TIME:
+        return f"{time / 1e9:.1f} s"
+    return datetime.fromtimestamp(time / 1e9).astimezone().strftime("%H:%M:%S")
 
 
 def episode_panel(episode: EpisodeView) -> RenderableType:

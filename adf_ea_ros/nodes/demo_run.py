@@ -24,7 +24,7 @@ from adf_ea_ros.ledger.opening import open_ledger
 from adf_ea_ros.nodes import demo_direct, demo_planner
 from adf_ea_ros.nodes.demo_eyes import Eyes
 from adf_ea_ros.nodes.demo_folder import Folder, FolderTaken
-from adf_ea_ros.nodes.demo_ledger import episode_events, episode_records
+from adf_ea_ros.nodes.demo_ledger import episode_events, episode_name, episode_records
 from adf_ea_ros.nodes.demo_planner_main import READY
 from adf_ea_ros.nodes.demo_show import Screen, make_console
 from adf_ea_ros.nodes.demo_stage import Child, Ended, Stage
@@ -83,6 +83,8 @@ class Demo:
                     self._relay(client, eyes)
                     self._progress(eyes, "direct client")
                 self._relay(client, eyes)
+            self.screen.status("ending the processes")
+        self.screen.quiet()
         counted = _counts(report)
         claimed = client.code == demo_direct.CLAIMED
         if client.code not in (demo_direct.CLAIMED, demo_direct.FAILED):
@@ -213,9 +215,8 @@ class Demo:
 
     def _progress(self, eyes: Eyes, who: str) -> None:
         hot = f"{SAMPLE} at {eyes.temperature:.1f} degC" if eyes.temperature is not None else "no reading yet"
-        self.screen.status(
-            f"{eyes.now / 1e9:.1f} s on the rig's clock, {hot}, {eyes.heatings} heatings, {who} is working"
-        )
+        heatings = f"{eyes.heatings} heating{'' if eyes.heatings == 1 else 's'}"
+        self.screen.status(f"{eyes.now / 1e9:.1f} s: {hot}, {heatings}, {who} is at work")
 
     def _until(
         self, condition: Callable[[], bool], seconds: float, what: str | Callable[[], str]
@@ -233,7 +234,7 @@ class Demo:
         """The episode from the ledger file, shown as a timeline."""
         self.screen.head("the episode, read back from the ledger")
         with contextlib.closing(open_ledger(str(self.folder.ledger), read_only=True)) as ledger:
-            self.screen.timeline(episode_records(ledger))
+            self.screen.timeline(episode_name(ledger), episode_records(ledger))
             return episode_events(ledger)
 
 

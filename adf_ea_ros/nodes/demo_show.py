@@ -3,22 +3,42 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from rich.console import Console, RenderableType
 from rich.rule import Rule
 from rich.status import Status
 from rich.text import Text
 
-from adf_ea_ros.cli.ledger import line_of
+from adf_ea_ros.cli.ledger import TONES
 from adf_ea_ros.cli.watch_view import DecisionView, Row, decision_row
 from adf_ea_ros.contracts.conditions import Ns
 from adf_ea_ros.ledger.record import Record
+from adf_ea_ros.ledger.timeline import describe
 from adf_ea_ros.nodes.demo_story import Check
 
 _PLAIN_WIDTH = 100
+TOLD = {
+    "EpisodeStarted",
+    "ProposalAdmitted",
+    "Dispatched",
+    "Reported",
+    "Certified",
+    "Revoked",
+    "StateOwed",
+    "ObservationSpent",
+    "CancelRequested",
+    "Restarted",
+    "AvailabilityChanged",
+    "Completed",
+    "Stopped",
+}
+"""Kinds of records that the demo's timeline shows: what happened, not what was weighed."""
+
+_BASIS = re.compile(r" \([\w/]+\|[^()]*\)")  # the names of single samples
 _SILENCE = 2.0  # seconds after which something is said
 
 
@@ -58,17 +78,23 @@ class Screen:
             mark = Text("  ok    ", style="green") if check.holds else Text("  WRONG ", style="bold red")
             self._print(mark + Text(check.text))
 
-    def timeline(self, records: Iterable[Record]) -> None:
-        """Records of one episode as ``adf-ea ledger show`` draws them."""
-        start, generation = None, 0
+    def timeline(self, episode: str, records: Sequence[Record]) -> None:
+        """What counts of an episode's records, in the words of ``adf-ea ledger show``, which shows all."""
+        generation, shown = 0, 0
         for record in records:
-            start = record.time if start is None else start
             if generation and record.generation != generation:
                 self._print(Rule(f"generation {record.generation}", align="left", style="yellow"))
             generation = record.generation
-            for number, line in enumerate(line_of(record, start).wrap(self.console, self.console.width - 22)):
-                line.rstrip()
-                self._print(Text(" " * 22) + line if number else line)
+            entry = describe(record)
+            absent = record.kind == "Assessed" and "qualified negative" in entry.text
+            if record.kind not in TOLD and not absent:
+                continue
+            shown += 1
+            text = entry.text.replace(f"{episode}.", "#").replace(f"{episode}/", "")
+            text = _BASIS.sub("", text)
+            word = Text(record.kind, style="bold")
+            self._print(Row(record.time, word, [Text(text, style=TONES[entry.tone])], indent=30))
+        self.note(f"{shown} of {len(records)} records")
 
     def status(self, text: str) -> None:
         """What is going on: on a line that is redrawn, or, into a file, after a while of silence."""
