@@ -8,6 +8,7 @@ a language model. One model; ``as_json``, ``as_markdown`` and ``as_mcp_tools`` a
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -23,6 +24,7 @@ from adf_ea_ros.contracts.model import (
     EvidenceSpec,
     Interruption,
     Parameter,
+    ProviderContract,
     Task,
 )
 from adf_ea_ros.contracts.units import format_duration
@@ -99,18 +101,17 @@ def planner_view(
     allowed = set(task.capabilities) if task is not None and task.capabilities else None
     shown = []
     for contract in catalog.capabilities():
-        bindable = not catalog.obstacle("capability", contract.id, now) and catalog.bindable_providers(
-            contract.id, now
-        )
-        if (bindable or unavailable) and (allowed is None or contract.id in allowed):
-            shown.append(_capability(contract, available=bool(bindable)))
+        usable = not catalog.obstacle("capability", contract.id, now)
+        providers = catalog.bindable_providers(contract.id, now) if usable else ()
+        if (providers or unavailable) and (allowed is None or contract.id in allowed):
+            shown.append(_capability(contract, providers))
     if task is None:
         return PlannerView(tuple(shown))
     budgets = {"physical": task.budgets.physical, "observation": task.budgets.observation}
     return PlannerView(tuple(shown), task.id, tuple(_obligations(catalog, task)), budgets)
 
 
-def _capability(c: CapabilityContract, *, available: bool) -> CapabilityView:
+def _capability(c: CapabilityContract, providers: Sequence[ProviderContract]) -> CapabilityView:
     requires = tuple(
         _fact(name, "requires", p.condition, c.subject, [p.evidence])
         for name, p in c.invocation.requires.items()
@@ -121,16 +122,26 @@ def _capability(c: CapabilityContract, *, available: bool) -> CapabilityView:
         )
         for name, e in c.effects.items()
     )
-    parameters = tuple(_parameter(name, p) for name, p in c.parameters.items())
+    parameters = tuple(_parameter(name, p, _served(name, providers)) for name, p in c.parameters.items())
     recovery = _recovery(c.interruption)
+    title, available = c.title or c.id, bool(providers)
     return CapabilityView(
-        c.id, c.version, c.title or c.id, c.description, available, parameters, requires, effects, recovery
+        c.id, c.version, title, c.description, available, parameters, requires, effects, recovery
     )
 
 
-def _parameter(name: str, p: Parameter) -> ParameterView:
+def _served(name: str, providers: Sequence[ProviderContract]) -> tuple[Value, ...]:
+    """The values of a parameter that some provider serves; empty where one serves them all."""
+    accepted = [p.tool.accepts.get(name) for p in providers if p.tool is not None]
+    if None in accepted:
+        return ()
+    return tuple(dict.fromkeys(value for values in accepted for value in values or ()))
+
+
+def _parameter(name: str, p: Parameter, served: tuple[Value, ...]) -> ParameterView:
+    choices = tuple(c for c in p.choices if c in served) if p.choices and served else p.choices or served
     return ParameterView(
-        name, p.type, p.description, p.unit, p.minimum, p.maximum, p.choices, p.default, p.pattern
+        name, p.type, p.description, p.unit, p.minimum, p.maximum, choices, p.default, p.pattern
     )
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from adf_ea_ros.contracts.catalog import Catalog
+from adf_ea_ros.contracts.loader import read_text
 from adf_ea_ros.contracts.view import as_json, as_markdown, as_mcp_tools, planner_view
 
 CONFIG = Path(__file__).parents[2] / "config"
@@ -73,3 +74,16 @@ def test_mcp_tools():
 
 def test_json_reads_back():
     assert json.loads(as_json(planner_view(CATALOG, 0)))["capabilities"][0]["effects"][0]["kind"] == "state"
+
+
+def test_values_that_only_some_provider_serves_are_told():
+    texts = [
+        (CONFIG / folder / "door_set.yaml").read_text() for folder in ("contracts", "providers/templates")
+    ]
+    other = (
+        texts[1].replace("cabinet_door", "drawer").replace("door_set_server", "drawer_server").split("---")[0]
+    )
+    active = "\n---\n".join([*texts, other]).replace("lifecycle: draft", "lifecycle: active")
+    (shown,) = planner_view(Catalog.of(read_text(active)), 0).capabilities
+    assert shown.parameters[0].choices == ("cabinet_door", "drawer")
+    assert shown.parameters[1].choices == ()
