@@ -1,0 +1,136 @@
+"""The launch files, run for real where launch_ros is there; elsewhere only that they compile."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Start = Callable[..., Any]
+
+ROOT = Path(__file__).parents[2]
+FILES = sorted((ROOT / "launch").glob("*.launch.py"))
+HAS_LAUNCH = all(importlib.util.find_spec(name) for name in ("launch", "launch_ros", "rclpy"))
+
+needs_launch = pytest.mark.skipif(
+    not HAS_LAUNCH, reason="launch_ros does not import: it comes with a ROS distribution, not from a registry"
+)
+
+RUN = """
+import sys
+from launch import LaunchDescription, LaunchService
+from launch.actions import IncludeLaunchDescription
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+arguments = dict(word.split(":=", 1) for word in sys.argv[2:])
+source = PythonLaunchDescriptionSource(sys.argv[1])
+service = LaunchService(noninteractive=True)
+service.include_launch_description(
+    LaunchDescription([IncludeLaunchDescription(source, launch_arguments=arguments.items())])
+)
+sys.exit(service.run())
+"""
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_it_compiles(path: Path) -> None:
+    compile(path.read_text(encoding="utf-8"), str(path), "exec")
+
+
+@pytest.fixture
+def launch(domain: Any, tmp_path: Path) -> Iterator[Start]:
+    """Starts a launch file in the domain of this test."""
+    from adf_ea_ros.testing.process import NodeProcess
+
+    started: list[NodeProcess] = []
+
+    def start(name: str, *arguments: str) -> NodeProcess:
+        environment = {
+            **domain.environment(),
+            "ROS_LOG_DIR": str(tmp_path / "log"),
+            "ROS_HOME": str(tmp_path),
+        }
+        command = [sys.executable, "-c", RUN, str(ROOT / "launch" / name), *arguments]
+        process = NodeProcess(command, environment)
+        started.append(process)
+        return process
+
+    try:
+        yield start
+    finally:
+        for process in started:
+            process.kill()
+
+
+@needs_launch
+@pytest.mark.ros
+@pytest.mark.slow
+@pytest.mark.parametrize("composed", ["true", "false"])
+def test_the_simulated_rig_comes_up_and_heats(
+    composed: str, launch: Start, domain: Any, tmp_path: Path
+) -> None:
+    from adf_ea_ros.action import Execute
+
+    from adf_ea_ros.nodes.client import Planner, step
+
+    ledger = tmp_path / "ledger.db"
+    process = launch("sim.launch.py", f"ledger:={ledger}", f"composed:={composed}")
+    process.wait_for_line("active: generation 1", 60.0)
+    with Planner(domain_id=domain.domain, timeout=20.0) as planner:
+        planner.start("heat_measure_record")
+        assert planner.propose([step("heat", "heat_to", sample="s1", target=80)]).authorized
+        assert planner.run("heat", "heater_a", timeout=60.0).outcome == Execute.Result.VERIFIED
+    assert ledger.exists()
+    process.interrupt(30.0)
+    assert "Traceback" not in process.output
+    assert process.output.count("process has finished cleanly") == (2 if composed == "true" else 3)
+
+
+@needs_launch
+@pytest.mark.ros
+@pytest.mark.parametrize(
+    ("name", "arguments", "said"),
+    [
+        ("bringup.launch.py", (), "name the files and folders"),
+        ("bringup.launch.py", ("contracts:=/no/such",), "no such file or folder: /no/such"),
+        ("bringup.launch.py", ("devices:=maybe",), "maybe"),
+        ("sim.launch.py", ("providers:=heater_z",), "no contract of heater_z; there are heater_a"),
+        ("sim.launch.py", ("use_sim_time:=perhaps",), "use_sim_time is 'perhaps'"),
+        ("sim.launch.py", ("params_file:=/no/such.yaml",), "params_file"),
+    ],
+)
+def test_a_wrong_argument_stops_it_before_any_node(
+    name: str, arguments: tuple[str, ...], said: str, launch: Start
+) -> None:
+    process = launch(name, *arguments)
+    assert process.wait(60.0) != 0
+    assert said in process.output
+    assert "process started" not in process.output
+
+
+@needs_launch
+@pytest.mark.ros
+def test_a_malformed_contract_is_listed_before_any_node(launch: Start, tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "config" / "contracts", tmp_path / "contracts")
+    broken = tmp_path / "contracts" / "heat_to.yaml"
+    broken.write_text(broken.read_text().replace("count: 3", "count: zero"))
+    process = launch("bringup.launch.py", f"contracts:={tmp_path / 'contracts'}")
+    assert process.wait(60.0) != 0
+    assert f"{broken}:" in process.output
+    assert "process started" not in process.output
+
+
+@needs_launch
+def test_every_argument_is_described(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from launch.launch_description_sources import get_launch_description_from_python_launch_file
+
+    monkeypatch.setenv("ROS_LOG_DIR", str(tmp_path))
+    for path in FILES:
+        description = get_launch_description_from_python_launch_file(str(path))
+        for argument in description.get_launch_arguments():
+            assert argument.description
+            assert argument.description != "no description given"
