@@ -7,7 +7,8 @@
   comparison with installed interfaces.
 - *python*: starting Python and importing typer and pydantic, which every command pays.
 - *arguments*: one check of the arguments of a request, JSON text to values.
-- *fingerprint*: one contract. *view*: the planner's view of the whole catalog.
+- *canonical*: the content of one contract, as fingerprints need it, once each. *view*: the planner's view of
+the whole catalog.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from adf_ea_ros.contracts.arguments import check_arguments
-from adf_ea_ros.contracts.canonical import fingerprint
+from adf_ea_ros.contracts.canonical import canonical
 from adf_ea_ros.contracts.catalog import Catalog
 from adf_ea_ros.contracts.view import planner_view
 
@@ -91,7 +92,7 @@ def main() -> None:
             "check 100": command("check", str(small)),
             "start python, typer, pydantic": lambda: subprocess.run(bare, check=True),
             "1000 x arguments": lambda: [check_arguments(heat, text) for _ in range(1000)],
-            "1000 x fingerprint": lambda: [fingerprint(heat) for _ in range(1000)],
+            "1000 x canonical": lambda: [canonical(heat) for _ in range(1000)],
             "view of the whole": lambda: planner_view(catalog, 0),
         }
         for name, function in work.items():
