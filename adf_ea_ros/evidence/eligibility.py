@@ -71,8 +71,9 @@ def same_value(left: Value, right: Value) -> bool:
 
 def same_content(left: Observation, right: Observation) -> bool:
     """Whether two records of one occurrence say the same. How and when they reached us is no part of it."""
+    both_nan = left.value != left.value and right.value != right.value  # NaN alone differs from itself
     return (
-        left.value == right.value
+        (left.value == right.value or both_nan)
         and type(left.value) is type(right.value)
         and (
             left.route,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
+import msgspec
 from hypothesis import strategies as st
 
 from adf_ea_ros.contracts.conditions import Clause, Condition, Operator
@@ -78,20 +80,20 @@ def _sample(parts):
 
 
 def _samples(values):
-    """Up to eight samples. Ids are mostly distinct: those drawn as numbers are made so afterwards."""
+    """Up to eight samples, most of them good. Those without an id get one of their own afterwards."""
     parts = st.tuples(
-        mostly("", "o0", "o1", weight=12),
-        st.tuples(st.sampled_from(ROUTES), mostly("", *ROUTES, weight=12)),
-        mostly("", "heater", "camera", "nobody", weight=16),
-        mostly("s1", "s2", weight=12),
-        mostly("t", "u", weight=12),
-        st.one_of(values, values, values, VALUES),
+        mostly("", "o0", "o1", weight=8),
+        st.tuples(st.sampled_from(ROUTES), mostly("", *ROUTES, weight=40)),
+        mostly("", "heater", "camera", "nobody", weight=40),
+        mostly("s1", "s2", weight=20),
+        mostly("t", "u", weight=20),
+        values,
         TIMES,
-        mostly(0, 1, 2, -1, 9, weight=12),
+        mostly(0, 1, 2, -1, 9, weight=30),
         st.sampled_from(["", "", "p1", "p2", "p3"]),
-        mostly(Grade.NORMAL, Grade.HIGH, Grade.LOW, weight=4),
+        mostly(Grade.NORMAL, Grade.HIGH, Grade.LOW, weight=6),
         FIELDS,
-        mostly(False, True, weight=16),
+        mostly(False, True, weight=20),
     )
     return st.lists(parts, max_size=8)
 
@@ -101,18 +103,18 @@ REQUIREMENTS = st.builds(
     id=st.just("r"),
     condition=CLAUSES.map(lambda clauses: Condition("s1", "t", clauses)),
     role=st.sampled_from(list(Role)),
-    routes=st.lists(st.sampled_from(ROUTES), unique=True, min_size=1).map(tuple),
+    routes=st.sampled_from([each for size in (1, 2, 3) for each in itertools.permutations(ROUTES, size)]),
     max_age=mostly(10, 3, 6, 20, 0, weight=8),
     count=st.sampled_from([1, 1, 2, 2, 3]),
     distinct=st.booleans(),
     spacing_least=mostly(0, 1, 2, weight=3),
     spacing_greatest=mostly(0, 1, 2, 3, weight=3),
     grade=mostly(Grade.LOW, Grade.NORMAL, Grade.HIGH, weight=8),
-    match=mostly((), (("m", 1),), weight=8),
+    match=mostly((), (("m", 1),), weight=3),
 )
 CONTEXTS = st.builds(
     Context,
-    executor=mostly("gripper", "", "heater", "camera", weight=8),
+    executor=mostly("gripper", "", "heater", "camera", weight=12),
     after=mostly(-1, 2, 6, 13, weight=8),
     match=mostly((), (("m", 1),), (("n", "a"),), (("m", 2),), weight=16),
     aliases=mostly((), ("camera",), ("heater",), weight=16),
@@ -130,11 +132,22 @@ GAPS = st.lists(
     ),
     max_size=2,
 )
-SAMPLES = {
-    truth: _samples(st.sampled_from([truth, truth, truth, 80.0, 20.0, False]))
-    for truth in (79.0, True, "open")
-}
-SAMPLES |= {79: SAMPLES[79.0]}
+
+
+def _moods(bound):
+    """Samples for a condition with this bound: in some most support it, in others few."""
+    supporting = bound if isinstance(bound, (bool, str)) else 80.0
+    contrary = {True: False, "open": "shut"}.get(bound, 20.0)
+    return st.one_of(
+        _samples(mostly(supporting, math.nan, "?", weight=20)),
+        _samples(mostly(contrary, math.nan, "?", weight=20)),
+        _samples(mostly(supporting, contrary, weight=4)),
+        _samples(mostly(contrary, supporting, weight=4)),
+        _samples(VALUES),
+    )
+
+
+SAMPLES = {bound: _moods(bound) for bound in (79.0, True, "open")}
 
 
 @st.composite
@@ -143,10 +156,16 @@ def schedules(draw):
     requirement = draw(REQUIREMENTS)
     bound = truth(requirement)
     usual = SAMPLES[bound if isinstance(bound, (bool, str)) else 79.0]
+    repeats = draw(mostly(False, True, weight=2))
     samples = []
     for index, (name, (route, other), *rest) in enumerate(draw(usual)):
         on_route = route if route in requirement.routes else requirement.routes[0]
-        samples.append(_sample((name or f"o{index}", (on_route, other), *rest)))
+        own = name if repeats and name else f"o{index}"
+        samples.append(_sample((own, (on_route, other), *rest)))
+    if repeats and samples and draw(st.booleans()):  # one record again, received at another time
+        samples.append(
+            msgspec.structs.replace(samples[0], received=samples[0].received + draw(st.integers(-2, 2)))
+        )
     return requirement, draw(CONTEXTS), samples, draw(mostly_no_gaps), draw(mostly(12, 9, 5, weight=3))
 
 

@@ -129,7 +129,9 @@ def test_an_effect_that_may_still_come_is_not_absent():
     assert (early.verdict, early.negative) == (Verdict.UNSATISFIED, False)
     assert "E.early" in early.reasons
     assert qualify(INTACT, settling, good(), (), NOW).verdict is Verdict.SATISFIED
-    settled = Context(executor="heater", after=100 * S, settled=114 * S)
+    exactly = Context(executor="heater", after=100 * S, settled=115 * S)
+    assert not qualify(INTACT, exactly, good(value=20.0), (), NOW).finding.negative
+    settled = Context(executor="heater", after=100 * S, settled=115 * S - 1)
     assert qualify(INTACT, settled, good(value=20.0), (), NOW).finding.negative
 
 
@@ -220,3 +222,30 @@ def test_what_was_lacking_is_the_first_reason(samples, code):
     finding = qualify(INTACT, CONTEXT, samples, (), NOW).finding
     assert (finding.verdict, finding.reasons[0]) == (Verdict.INSUFFICIENT_EVIDENCE, code)
     assert (finding.basis, finding.captured, finding.valid_until) == ((), -1, -1)
+
+
+@pytest.mark.parametrize("carried", [True, 1.5, "1", "", 2])
+def test_a_correlation_field_matches_by_type_and_value(carried):
+    """True is not 1, and a text is no number; 1.0 is 1."""
+    wanted = msgspec.structs.replace(INTACT, match=(("run", 1),))
+    assert verdict(wanted, good(fields=(("run", 1.0),))) is Verdict.SATISFIED
+    finding = qualify(wanted, CONTEXT, good(fields=(("run", carried),)), (), NOW).finding
+    assert (finding.verdict, finding.negative) == (Verdict.UNSATISFIED, False)
+    assert finding.reasons[0] == "E.mismatch"
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_of_two_receptions_of_one_record_the_first_counts(reverse):
+    """Received before its own stamp: its clock leads, and another copy of it later does not undo that."""
+    one = msgspec.structs.replace(INTACT, count=1)
+    ahead = msgspec.structs.replace(good()[0], received=114 * S)
+    again = msgspec.structs.replace(ahead, received=116 * S)
+    samples = [again, ahead] if reverse else [ahead, again]
+    result = qualify(one, CONTEXT, samples, (), NOW)
+    assert result.verdict is Verdict.INSUFFICIENT_EVIDENCE
+    assert {refused.code for refused in result.refused} == {"E.future", "E.duplicate"}
+
+
+def test_the_same_unreadable_record_twice_is_no_contradiction():
+    twice = [good(value=math.nan)[0]] * 2
+    assert not qualify(INTACT, CONTEXT, twice, (), NOW).finding.integrity
