@@ -18,10 +18,11 @@ from adf_ea_ros.authority.model import (
     ExecutionObligation,
     Interaction,
     Mode,
+    Operation,
     StateObligation,
 )
 from adf_ea_ros.authority.proposal import build_proposal
-from adf_ea_ros.authority.state import KeyRecord, State, fact_key, fact_name
+from adf_ea_ros.authority.state import KeyRecord, State, effect_key, fact_key, fact_name
 
 
 def fold(state: State, event: ev.AnyEvent) -> State:
@@ -105,7 +106,7 @@ def _reported(state: State, event: ev.Reported) -> State:
         doubtful=attempt.doubtful and event.interaction is Interaction.LOST,
     )
     state = _set_attempt(state, changed)
-    if ended and attempt.id in state.lingering:
+    if changed.over and attempt.id in state.lingering:
         return replace(state, lingering=state.lingering.delete(attempt.id))
     return state
 
@@ -126,7 +127,8 @@ def _facts_checked(state: State, event: ev.FactsChecked) -> State:
 def _certified(state: State, event: ev.Certified) -> State:
     certificate = event.certificate
     record = state.keys.get(certificate.key, KeyRecord())
-    record = replace(record, certificates=record.certificates.set(certificate.effect, certificate.id))
+    meaning = effect_key(certificate.kind, certificate.condition)
+    record = replace(record, certificates=record.certificates.set(meaning, certificate.id))
     execution, lingering = state.execution, state.lingering
     owed = execution.get(certificate.attempt)
     if owed is not None:
@@ -134,9 +136,12 @@ def _certified(state: State, event: ev.Certified) -> State:
         execution = execution.set(owed.attempt, replace(owed, effects=left))
         if not left:
             execution = execution.delete(owed.attempt)
-            if state.attempts[owed.attempt].interaction in OPEN:
+            if not state.attempts[owed.attempt].over:
                 lingering = lingering.set(owed.attempt, owed.key)
-    if record.operation is not None and all(e.id in record.certificates for e in record.operation.effects):
+    operation = record.operation or _planned(state, certificate.key)
+    if operation is not None and all(
+        effect_key(e.kind, e.condition) in record.certificates for e in operation.effects
+    ):
         record = replace(record, established=record.established or record.latest not in execution)
     by_fact, touched = state.by_fact, state.touched
     if certificate.kind is EffectKind.STATE:
@@ -157,6 +162,11 @@ def _certified(state: State, event: ev.Certified) -> State:
         touched=touched,
         resting=resting,
     )
+
+
+def _planned(state: State, key: str) -> Operation | None:
+    """The operation of a key that was never dispatched: certified by trusted initial evidence."""
+    return next((n.operation for n in state.proposal.nodes.values() if n.operation.key == key), None)
 
 
 def _revoked(state: State, event: ev.Revoked) -> State:

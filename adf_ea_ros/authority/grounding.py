@@ -102,7 +102,7 @@ def ground_operation(
         values = check_arguments(contract, arguments)
     except ArgumentFault as fault:
         raise GroundingFault(fault.code, str(fault)) from fault
-    providers = catalog.bindable_providers(capability, now)
+    providers = catalog.bindable_providers(capability, now, values)
     effects = _effects(contract, values, providers)
     return Operation(
         key=accounting_key(effects, occurrence),

@@ -206,15 +206,20 @@ class Attempt(msgspec.Struct, frozen=True):
     doubtful: bool = False  # was in flight when the authority or the capability restarted
     observed: int = 0
 
+    @property
+    def over(self) -> bool:
+        """Whether its interaction alone says that no effect is still to come. Evidence of one does not."""
+        if self.interaction in ANSWERED:
+            return self.promises.final_on_result
+        return self.interaction in NOT_EXECUTED
+
     def could_take_effect(self, now: Ns) -> bool:
         """Whether this attempt may still change the world (section 3.4: previous attempts that could).
 
         It cannot once it was refused, once a provider that promises finality has answered, or once the
         promised commit bound has passed. Without a promise the answer stays yes.
         """
-        if self.interaction in NOT_EXECUTED:
-            return False
-        if self.interaction in ANSWERED and self.promises.final_on_result:
+        if self.over:
             return False
         return self.promises.commit_bound < 0 or now < self.dispatched + self.promises.commit_bound
 

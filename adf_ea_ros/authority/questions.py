@@ -54,6 +54,9 @@ def watched(state: State) -> Iterator[Question]:
     for goal in state.goal:
         for requirement in goal.requirements:
             yield _present(state, requirement, goal.key)
+        record = state.keys.get(goal.key)
+        if record is not None and record.operation is not None:
+            yield from _effects(state, record.operation)  # an alias has requirements of its own
     for node in state.proposal.nodes.values():
         if not state.established(node.operation.key):
             for pre in node.operation.preconditions:

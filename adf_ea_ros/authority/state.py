@@ -26,6 +26,10 @@ from adf_ea_ros.contracts.conditions import Condition, Ns
 from adf_ea_ros.evidence.types import Finding, Verdict
 
 
+DECIDED = frozenset({Verdict.SATISFIED, Verdict.UNSATISFIED})
+"""Verdicts that say something of the world, and so grow old."""
+
+
 class KeyRecord(msgspec.Struct, frozen=True):
     """The account of one key k(o): shared by aliases, retries and repairs."""
 
@@ -34,7 +38,7 @@ class KeyRecord(msgspec.Struct, frozen=True):
     attempts: int = 0
     latest: str = ""  # latest attempt
     established: bool = False  # every effect was certified at least once
-    certificates: Map[str, str] = Map()  # effect id: certificate id
+    certificates: Map[str, str] = Map()  # effect by its meaning (``effect_key``): certificate id
 
 
 class Proposal(msgspec.Struct, frozen=True):
@@ -68,7 +72,7 @@ class State(msgspec.Struct, frozen=True):
     execution: Map[str, ExecutionObligation] = Map()  # U_exec, by attempt
     owed: Map[str, StateObligation] = Map()  # U_state, by condition
     attempts: Map[str, Attempt] = Map()  # Z
-    lingering: Map[str, str] = Map()  # certified attempts whose interaction is still open, with their key
+    lingering: Map[str, str] = Map()  # certified attempts that may not be at their end, with their key
     keys: Map[str, KeyRecord] = Map()
     unavailable: Map[str, str] = Map()  # K: provider: reason
     halted: str = ""
@@ -95,7 +99,14 @@ class State(msgspec.Struct, frozen=True):
     def finding(self, requirement: str, condition: Condition, now: Ns) -> Finding | None:
         """The latest finding that is still current at ``now``; none otherwise, and none from the future."""
         found = self.facts.get(fact_key(requirement, condition))
-        return found if found is not None and current(found, now) else None
+        return found if found is not None and current(found, now) and not self.outdated(found) else None
+
+    def outdated(self, found: Finding) -> bool:
+        """Whether a finding rests on nothing, or on samples from before its fact was last touched."""
+        if found.verdict not in DECIDED:
+            return False
+        touched = self.touched.get(fact_name(found.condition.fact), -1)
+        return not found.basis or found.captured <= touched
 
     def live(self, certificate: Certificate, now: Ns) -> bool:
         """Live(c, t, K): whether a certificate may still support its obligation.
@@ -134,7 +145,12 @@ def current(finding: Finding, now: Ns) -> bool:
     """Whether a finding may be relied on at ``now``. One from the future may not: the clock jumped back."""
     if finding.integrity or finding.horizon > now:
         return False
-    return finding.verdict not in (Verdict.SATISFIED, Verdict.UNSATISFIED) or now <= finding.valid_until
+    return finding.verdict not in DECIDED or now <= finding.valid_until
+
+
+def effect_key(kind: EffectKind, condition: Condition) -> str:
+    """An effect by its meaning: aliases name theirs as they like, and share the account all the same."""
+    return f"{kind.value}:{condition}"
 
 
 def fact_key(requirement: str, condition: Condition) -> str:

@@ -186,6 +186,7 @@ def attested() -> tuple[Case, object]:
 def test_attestation() -> None:
     case, _ = attested()
     attempt = case.run("open")
+    case.wait(1)
     granted(case.ask(rq.Attest("ann", "I looked", OPEN, True, attempt.id)), "X9")
     assert not case.state.execution
     (certificate,) = case.state.progress(case.now)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from adf_ea_ros.authority.decision import Work
 from adf_ea_ros.authority.model import Certificate, EffectKind, Obligation, ObligationKind
+from adf_ea_ros.authority.state import effect_key
 from adf_ea_ros.evidence.types import Verdict
 
 
@@ -43,5 +44,6 @@ def shown(work: Work, goal: Obligation) -> bool:
 def certificate_of(work: Work, goal: Obligation) -> Certificate | None:
     """The latest certificate for the effect that a goal names."""
     record = work.state.keys.get(goal.key)
-    name = record.certificates.get(goal.effect) if record is not None else None
+    kind = EffectKind.EVENT if goal.kind is ObligationKind.EVENT else EffectKind.STATE
+    name = record.certificates.get(effect_key(kind, goal.condition)) if record is not None else None
     return work.state.certificates[name] if name is not None else None

@@ -16,14 +16,14 @@ from adf_ea_ros.authority import events as ev
 from adf_ea_ros.authority.decision import Work
 from adf_ea_ros.authority.model import Certificate, Effect, EffectKind, ObligationKind, StateObligation
 from adf_ea_ros.authority.requests import Findings
-from adf_ea_ros.authority.state import State, current, fact_name
+from adf_ea_ros.authority.state import State, current, effect_key, fact_name
 from adf_ea_ros.contracts.conditions import Condition
 from adf_ea_ros.evidence.types import Finding, Verdict
 
 
 def absorb(work: Work, view: Findings) -> None:
     """Take current findings into the state, with all that they invalidate or restore."""
-    usable = tuple(found for found in view if current(found, work.now))
+    usable = tuple(f for f in view if current(f, work.now) and not work.state.outdated(f))
     if not usable:
         return
     work.emit(ev.FactsChecked(usable))
@@ -93,7 +93,8 @@ def _topple(work: Work, lost: Condition) -> None:
 def certify(work: Work, key: str, effect: Effect, attempt: str, findings: Findings, revision: str) -> None:
     """Rule 4's act: grant a certificate on these satisfied findings, one per requirement of the effect."""
     record = work.state.keys.get(key)
-    previous = record.certificates.get(effect.id) if record is not None else None
+    meaning = effect_key(effect.kind, effect.condition)
+    previous = record.certificates.get(meaning) if record is not None else None
     if previous is not None and not work.state.certificates[previous].revoked:
         work.emit(ev.Revoked(previous, "replaced by newer evidence", work.now))
     work.emit(
@@ -159,7 +160,7 @@ def _needed_by(state: State, certificate: Certificate) -> tuple[str, ...]:
         for goal in state.goal
         if goal.kind is ObligationKind.STATE
         and goal.key == certificate.key
-        and goal.effect == certificate.effect
+        and goal.condition == certificate.condition
     ]
     return (*dict.fromkeys(steps), *goals)
 

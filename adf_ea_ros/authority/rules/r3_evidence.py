@@ -16,7 +16,7 @@ from adf_ea_ros.authority.model import ANSWERED, NOT_EXECUTED, Attempt, Effect, 
 from adf_ea_ros.authority.reasons import refuse
 from adf_ea_ros.authority.requests import Assess, Findings, Report
 from adf_ea_ros.authority.rules.invalidation import absorb, certify
-from adf_ea_ros.authority.state import current
+from adf_ea_ros.authority.state import DECIDED, current
 from adf_ea_ros.evidence.types import Finding, Verdict
 
 _ENDS = ANSWERED | NOT_EXECUTED | {Interaction.LOST}
@@ -64,7 +64,11 @@ def assess(work: Work, request: Assess) -> Outcome:
 
 
 def promote(work: Work, attempt: Attempt, assessed: Findings) -> bool:
-    """Record findings on an attempt and certify what they establish; true where nothing stays outstanding."""
+    """Record findings on an attempt and certify what they establish; true where nothing stays outstanding.
+
+    Samples from before the dispatch show what was there without the attempt: they count for nothing here.
+    """
+    assessed = tuple(f for f in assessed if f.verdict not in DECIDED or f.captured > attempt.dispatched)
     seen = tuple(f for f in assessed if f.horizon <= work.now)
     if seen:
         work.emit(ev.Assessed(attempt.id, seen))

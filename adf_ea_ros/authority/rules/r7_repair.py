@@ -43,16 +43,17 @@ def check(work: Work, node: Node, provider: str) -> list[Refusal]:
     refusals = []
     if any(effect.kind is EffectKind.EVENT for effect in operation.effects):
         refusals.append(refuse("R7.event_effect"))
-    if not operation.policy.allows(Cause.STATE_LOST, Disposition.REPAIR):
+    before = record.operation or operation
+    policies = (before.policy, operation.policy)  # an alias is no way around a stricter contract
+    if not all(policy.allows(Cause.STATE_LOST, Disposition.REPAIR) for policy in policies):
         refusals.append(refuse("R7.not_permitted"))
     last = work.state.attempts.get(record.latest)
     if last is not None:
-        if last.could_take_effect(work.now) and last.id in work.state.lingering:
+        if last.could_take_effect(work.now):
             refusals.append(refuse("R7.could_take_effect", f"attempt {last.id} could still take effect"))
         if provider != last.provider:
-            refusals += filter(
-                None, [rebind(operation, last, provider, Cause.STATE_LOST, "R7.rebind_not_permitted")]
-            )
+            code = "R7.rebind_not_permitted"
+            refusals += filter(None, [rebind(before, policies, last, provider, Cause.STATE_LOST, code)])
     return refusals
 
 
@@ -83,7 +84,7 @@ def _is_next(work: Work, node: Node, seen: frozenset[str]) -> bool:
     pending = state.pending(key)
     if pending is not None:
         attempt = state.attempts[pending.attempt]
-        return replay_safe(work, attempt, node.operation) is None
+        return replay_safe(work, attempt, node.operation, node.operation.policy.replay) is None
     if state.established(key):
         return any(_is_lost(work.finding(*link)) for link in next_links(work, key, seen))
     return all(

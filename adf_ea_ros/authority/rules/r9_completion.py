@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from adf_ea_ros.authority import events as ev
 from adf_ea_ros.authority.decision import Outcome, Work, denied, granted
-from adf_ea_ros.authority.model import ObligationKind
+from adf_ea_ros.authority.model import OPEN, Attempt, ObligationKind
 from adf_ea_ros.authority.reasons import Refusal, refuse
 from adf_ea_ros.authority.requests import Claim, Stop
 from adf_ea_ros.authority.rules.coverage import certificate_of, covered
@@ -54,9 +54,28 @@ def check(work: Work) -> list[Refusal]:
     refusals += [
         refuse("R9.in_flight", f"attempt {name} is still open at its provider")
         for name in state.lingering
-        if state.attempts[name].could_take_effect(work.now)
+        if _could_undo(work, state.attempts[name])
     ]
     return refusals
+
+
+def _could_undo(work: Work, attempt: Attempt) -> bool:
+    """Whether a certified attempt may still change the result.
+
+    While its interaction is open it may do anything. Once it has answered, without a promise that this was
+    the end, what may still come is its own effect: that harms where it is not what the task wants.
+    """
+    if not attempt.could_take_effect(work.now):
+        return False
+    operation = work.operation_of(attempt.key)
+    if attempt.interaction in OPEN or operation is None:
+        return True
+    return any(
+        effect.condition.fact == goal.condition.fact and not effect.condition.implies(goal.condition)
+        for effect in operation.effects
+        for goal in work.state.goal
+        if goal.kind is not ObligationKind.EVENT
+    )
 
 
 def stop(work: Work, request: Stop) -> Outcome:

@@ -43,7 +43,7 @@ def dispatch(work: Work, request: Dispatch) -> Outcome:
         if not promote(work, attempt, request.assessed):
             return _retry(work, node, request)
     record = work.state.keys.get(key)
-    if record is not None and record.established:
+    if record is not None and record.established and record.attempts:
         return _repair(work, node, request)
     return _first(work, node, request)
 
@@ -113,12 +113,14 @@ def send(work: Work, node: Node, provider: str, mode: Mode) -> Attempt:
 def _initially_true(work: Work, node: Node) -> bool:
     """Certify the effects of a never attempted step whose truth the task trusts from initial evidence."""
     operation = node.operation
-    trusted = {goal.effect: goal for goal in work.state.goal if goal.initial and goal.key == operation.key}
+    trusted = {goal.condition for goal in work.state.goal if goal.initial and goal.key == operation.key}
     proofs = []
     for effect in operation.effects:
-        goal = trusted.get(effect.id)
-        found = proof(effect, tuple(work.state.facts.values()), work) if goal is not None else None
-        if goal is None or effect.kind is not EffectKind.STATE or found is None:
+        if effect.condition not in trusted or effect.kind is not EffectKind.STATE:
+            return False
+        known = (work.finding(requirement.id, effect.condition) for requirement in effect.requirements)
+        found = proof(effect, tuple(f for f in known if f is not None), work)
+        if found is None:
             return False
         proofs.append((effect, found))
     for effect, found in proofs:

@@ -1,0 +1,206 @@
+"""Single cases that the exploration found, and what was mended for them: each failed once."""
+
+from __future__ import annotations
+
+import pytest
+from kit import (
+    ALL,
+    INSIDE,
+    MAX_AGE,
+    OPEN,
+    OPEN_IT,
+    PLAN,
+    PUT_IT,
+    SHUT,
+    Case,
+    S,
+    effect,
+    goal,
+    granted,
+    operation,
+    refused,
+    requirement,
+)
+from msgspec.structs import replace
+
+from adf_ea_ros.authority import questions
+from adf_ea_ros.authority import requests as rq
+from adf_ea_ros.authority.model import (
+    Attempt,
+    Cause,
+    Disposition,
+    Effect,
+    EffectKind,
+    Interaction,
+    Node,
+    Policy,
+    Promises,
+    Replay,
+)
+from adf_ea_ros.evidence.types import Finding, Verdict
+
+LOOSE = Promises(final_on_result=False, commit_bound=10 * S)
+STRICT = dict.fromkeys(Cause, (Disposition.OBSERVE, Disposition.STOP))
+
+
+def renamed(**more: object) -> Node:
+    """OPEN_IT under another name, with other names for its effect and its requirement."""
+    return Node("open", operation("unlatch", effect("unlatched", OPEN), **more))  # type: ignore[arg-type]
+
+
+def test_a_sample_from_before_the_dispatch_proves_nothing_about_the_attempt() -> None:
+    case = Case()
+    case.run("open", open=False)
+    before = case.now
+    case.wait(1)
+    assert not case.dispatch("open", attempt=True, captured=before).authorized
+    assert case.state.execution
+    assert not case.state.certificates
+
+
+def test_what_was_seen_before_the_last_certificate_does_not_take_it_away() -> None:
+    case = Case()
+    case.do("open", open=False)
+    old = case.now - S
+    late = case.found(OPEN_IT.effects[0].requirements[0], False, captured=old)
+    case.ask(rq.Refresh((late,)))
+    assert not any(c.revoked for c in case.state.certificates.values())
+
+
+def test_evidence_from_before_a_change_supports_no_precondition() -> None:
+    shut = operation("shut", effect("shut", SHUT))
+    case = Case(plan=(*PLAN, Node("shut", shut)))
+    case.do("open", open=False)
+    case.refresh(open=True)
+    case.wait(1)
+    attempt = case.run("shut")
+    case.wait(0.1)
+    case.answer(attempt)
+    case.ask(rq.Assess(attempt.id, case.on_attempt("shut", True)))
+    assert not case.state.execution
+    assert not case.dispatch("put").authorized  # the last finding on "open" is young, and from before "shut"
+
+
+def test_a_finding_without_a_basis_supports_nothing() -> None:
+    case = Case()
+    hollow = tuple(replace(f, basis=()) for f in case.view(open=True, inside=True))
+    refused(case.ask(rq.Dispatch("put", "arm", view=hollow)), "R2.dependency", "R2.precondition_unknown")
+    refused(case.ask(rq.Claim(hollow)), "R9.uncovered")
+
+
+def test_two_sensors_that_disagree_permit_no_retry() -> None:
+    two = Effect("opened", EffectKind.STATE, OPEN, (requirement("near", OPEN), requirement("far", OPEN)))
+    op = operation("open", two)
+    case = Case(goal("g", op), plan=(Node("open", op),))
+    attempt = case.run("open", open=False)
+    case.wait(1)
+    case.answer(attempt)
+    case.wait(1)
+    near, far = op.effects[0].requirements
+    split = (case.found(near, False), case.found(far, True))
+    refused(case.ask(rq.Dispatch("open", "arm", assessed=split)), "R6.no_qualified_negative")
+    both = (case.found(near, False), case.found(far, False))
+    granted(case.ask(rq.Dispatch("open", "arm", assessed=both)), "R6")
+
+
+def lose(case: Case, attempt: Attempt) -> None:
+    """The step is verified by evidence, answered without finality, and its state is then seen to be lost."""
+    case.wait(1)
+    case.ask(rq.Report(attempt.id, Interaction.SUCCEEDED))
+    assert case.assess("open", True).authorized
+    case.wait(1)
+    case.refresh(open=False)
+
+
+def test_an_answer_without_finality_leaves_an_attempt_that_could_still_act() -> None:
+    op = operation("open", effect("opened", OPEN), promises=LOOSE)
+    put = operation("put", effect("placed", INSIDE), needs=(OPEN,))
+    case = Case(goal("placed", put), plan=(Node("open", op), Node("put", put, ("open",))))
+    lose(case, case.run("open", open=False))
+    refused(case.dispatch("open", open=False), "R7.could_take_effect")
+    case.wait(10)
+    granted(case.dispatch("open", open=False), "R7")
+
+
+def test_an_attempt_that_could_still_undo_the_result_keeps_it_from_completion() -> None:
+    op = operation("open", effect("opened", OPEN), promises=LOOSE)
+    shut = operation("shut", effect("shut", SHUT))
+    case = Case(goal("shut", shut), plan=(Node("open", op), Node("shut", shut)))
+    first = case.run("open", open=False)
+    case.wait(1)
+    case.answer(first)
+    case.assess("open", True)
+    refused(case.dispatch("shut", open=True), "X6.fact_in_flight")
+    case.wait(10)
+    case.do("shut", open=True)
+    granted(case.claim(open=False), "R9")
+
+
+@pytest.mark.parametrize("lenient", ["first", "alias"])
+def test_an_alias_is_no_way_around_a_stricter_contract(lenient: str) -> None:
+    strict = Policy(STRICT, retry_limit=1, replay=Replay.NEVER)
+    loose = Policy(ALL, retry_limit=1, replay=Replay.WHEN_ABSENT)
+    policies = (loose, strict) if lenient == "first" else (strict, loose)
+    op = operation("open", effect("opened", OPEN), policy=policies[0])
+    case = Case(goal("g", op), plan=(Node("open", op),))
+    case.answer(case.run("open", open=False))
+    case.wait(1)
+    assert case.revise(renamed(policy=policies[1])).authorized
+    assessed = tuple(case.found(r, False) for r in op.effects[0].requirements)
+    assert not case.ask(rq.Dispatch("open", "arm", assessed=assessed)).authorized
+    ask = case.ask(rq.Assess("e.1", tuple(case.found(r, True) for r in op.effects[0].requirements)))
+    assert ask.authorized
+    case.wait(1)
+    lost = (*case.view(open=False), *(case.found(r, False) for r in op.effects[0].requirements))
+    refused(case.ask(rq.Dispatch("open", "arm", view=lost)), "R7.not_permitted")
+
+
+def test_an_alias_proves_what_the_task_wants_under_its_own_names() -> None:
+    case = Case(goal("open", OPEN_IT), plan=(renamed(),))
+    case.do("open", open=False)
+    granted(case.claim(open=True), "R9")
+
+
+def test_an_alias_keeps_its_evidence_alive() -> None:
+    """A claim asks for the alias' own requirement too: without it, its certificate would only grow old."""
+    case = Case(goal("open", OPEN_IT), plan=(renamed(),))
+    case.do("open", open=False)
+    case.now += 2 * MAX_AGE
+    asked = {q.requirement.id for q in questions.about(case.state, rq.Claim(), case.now)}
+    assert {"seen.opened", "seen.unlatched"} <= asked
+    view = tuple(case.found(requirement(name, OPEN), True) for name in sorted(asked))
+    granted(case.ask(rq.Claim(view)), "R9")
+
+
+def test_a_repair_by_an_alias_is_verified_progress() -> None:
+    case = Case()
+    case.do("open", open=False)
+    case.refresh(open=False)
+    assert case.revise(renamed(), Node("put", PUT_IT, ("open",))).authorized
+    case.wait(10)
+    case.do("open", open=False)
+    case.refresh(open=True)
+    granted(case.dispatch("put", open=True), "R2")
+
+
+def test_what_is_trusted_initially_supports_the_steps_behind_it() -> None:
+    case = Case(goal("open", OPEN_IT, initial=True), goal("placed", PUT_IT))
+    refused(case.dispatch("open", open=True), "R8.initially_true")
+    granted(case.dispatch("put", open=True), "R2")
+
+
+def test_what_was_trusted_initially_and_lost_is_a_first_dispatch() -> None:
+    case = Case(goal("open", OPEN_IT, initial=True), goal("placed", PUT_IT))
+    refused(case.dispatch("open", open=True), "R8.initially_true")
+    case.wait(1)
+    granted(case.dispatch("open", open=False), "R2")
+
+
+def test_an_unrelated_verdict_is_no_certificate() -> None:
+    """SATISFIED on another condition under the same requirement id certifies nothing."""
+    case = Case()
+    case.run("open", open=False)
+    case.wait(1)
+    name = OPEN_IT.effects[0].requirements[0].id
+    wrong = Finding(name, SHUT, Verdict.SATISFIED, case.now, False, case.now, case.now + MAX_AGE, ("o",))
+    refused(case.ask(rq.Assess("e.1", (wrong,))), "R3.not_proven")
