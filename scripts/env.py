@@ -334,7 +334,7 @@ class Environment:
             env["ROS_DISTRO"] = self.ros
             env["ROS_VERSION"] = "2"
             env["ROS_PYTHON_VERSION"] = "3"
-        self._prepend(env, "PATH", [self.venv / "bin"])
+        self._prepend(env, "PATH", self.programs())
         self._prepend(env, "AMENT_PREFIX_PATH", prefixes)
         self._prepend(env, "CMAKE_PREFIX_PATH", prefixes)
         self._prepend(env, "LD_LIBRARY_PATH", libraries)
@@ -342,6 +342,10 @@ class Environment:
         env["VIRTUAL_ENV"] = str(self.venv)
         env[MARK] = "sourced" if self.sourced else "wheels"
         return env
+
+    def programs(self) -> list[Path]:
+        """Folders with commands to type: `adf-ea` of the build, and Python's."""
+        return [self.install / "bin", self.venv / "bin"]
 
     @staticmethod
     def _prepend(env: dict[str, str], name: str, paths: list[Path]) -> None:
@@ -360,7 +364,8 @@ class Environment:
             if base.get(name) == value:
                 continue
             if name == "PATH":
-                lines.append(f'export PATH={shlex.quote(str(self.venv / "bin"))}:"$PATH"')
+                own_programs = os.pathsep.join(str(folder) for folder in self.programs())
+                lines.append(f'export PATH={shlex.quote(own_programs)}:"$PATH"')
             else:
                 lines.append(f"export {name}={shlex.quote(value)}")
         write_if_changed(self.folder / "env.sh", "\n".join(lines) + "\n")

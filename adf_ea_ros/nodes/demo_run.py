@@ -356,12 +356,8 @@ def _where(screen: Screen, folder: Folder) -> None:
 def _adf_ea() -> str:
     """How the command line is called from the terminal in which the demo was started."""
     venv = os.environ.get("VIRTUAL_ENV", "")
-    if "ADF_EA_ROS_ENV" in os.environ and venv:
-        run_script = Path(os.path.relpath(Path(venv).parent / "run"))
-        if shutil.which("adf-ea"):
-            return f"{run_script} adf-ea"
-        for prefix in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep):
-            script = Path(prefix) / "lib" / "adf_ea_ros" / "adf-ea"
-            if script.exists():
-                return f"{run_script} {os.path.relpath(script)}"
-    return "adf-ea" if shutil.which("adf-ea") else "ros2 run adf_ea_ros adf-ea"
+    if shutil.which("adf-ea") is None:
+        return "ros2 run adf_ea_ros adf-ea"
+    if "ADF_EA_ROS_ENV" in os.environ and venv:  # the environment that `make` made
+        return f"{os.path.relpath(Path(venv).parent / 'run')} adf-ea"
+    return "adf-ea"
