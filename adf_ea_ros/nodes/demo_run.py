@@ -98,8 +98,8 @@ class Demo:
             style="bold yellow",
         )
         wrong = total > 1 or (claimed and not hot)
-        text = "the direct client heated again" if total > 1 else "the direct client claimed a false success"
-        return [Check(text if wrong else "the direct client did no harm (it should have)", wrong)]
+        text = "heated again" if total > 1 else "claimed a false success" if wrong else "did no harm"
+        return [Check(f"without assurance, the client {text}; harm was expected", wrong)]
 
     def assured(self, domain: DomainLease) -> list[Check]:
         """Tell it through the authority."""
