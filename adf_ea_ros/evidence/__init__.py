@@ -1,1 +1,1 @@
-"""What was seen, and what it shows: observations, windows, qualification into a verdict. See doc/evidence.md."""
+"""What was seen, and what it shows: observations, windows, a verdict. See doc/evidence.md."""

@@ -190,6 +190,13 @@ def test_angle_and_yaw_agree_for_turns_about_z(one, other):
     assert angle(first, second) == pytest.approx(angle(second, first), abs=1e-12)
 
 
+@pytest.mark.parametrize("length", [0.0, 0.5, 1.5])
+def test_a_quaternion_of_another_length_is_no_rotation(length):
+    with pytest.raises(Unreadable, match="is not a rotation"):
+        rotation(Message(x=0.0, y=0.0, z=0.0, w=length))
+    assert rotation(Message(x=0.0, y=0.0, z=0.0, w=1.004)).tolist() == [1.0, 0.0, 0.0, 0.0]
+
+
 def test_small_angles_keep_their_digits():
     assert angle(rotation(turned(0.0)), rotation(turned(1e-9))) == pytest.approx(1e-9, rel=1e-6)
 
