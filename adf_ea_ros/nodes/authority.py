@@ -90,7 +90,7 @@ class AuthorityNode(LifecycleNode):
             self, "autostart", default=True, description="configure and activate at the start"
         )
         self._tick = number(
-            self, "tick_rate", 5.0, 0.1, 100.0, "how often deadlines and facts are checked, Hz"
+            self, "tick_rate", 5.0, 0.1, 20.0, "how often deadlines and facts are checked, Hz"
         )
         self._graph = number(
             self, "graph_rate", 2.0, 0.1, 20.0, "how often the graph is checked for providers, Hz"

@@ -71,7 +71,7 @@ class Hardware(Protocol):
         ...
 
     async def ask(self, order: Order, since: Ns) -> Said:
-        """What the device knows of an order that somebody may have sent (rule X2).
+        """What the device knows of an order that somebody may have sent (rule X2). No answer: ask again.
 
         ``since`` is the ROS time from which this device has been seen without a break; -1: not at all.
         """
@@ -193,7 +193,7 @@ class Action:
         """See ``Hardware``."""
         self._watch_statuses()
         if not await _found(self._waits, self._client.server_is_ready, self._wait):
-            return _cannot_tell(f"{self._tool.name} is not there to be asked")
+            return Said(order.interaction, detail=f"{self._tool.name} is not there to be asked")
         self._follow(order, self._handle(order))
         future = self._results[order.id]
         # A goal that runs is answered when it ends: its status tells.
@@ -208,7 +208,7 @@ class Action:
             return Said(Interaction.ACCEPTED, answer=Answer.RUNNING)
         if status in ENDS:
             return Said(ENDS[status], detail="by its status; the result did not come", answer=Answer.TERMINAL)
-        return _cannot_tell(f"{self._tool.name} did not answer within {self._wait:g} s")
+        return Said(order.interaction, detail=f"{self._tool.name} did not answer within {self._wait:g} s")
 
     def _unknown(self, order: Order, since: Ns) -> Said:
         """The server does not know the goal: it never got it, or it forgot."""

@@ -104,7 +104,10 @@ class Reconciler:
         node.get_logger().info(
             f"{order.id}: {order.provider} says {said.answer and said.answer.value} {said.detail}"
         )
-        await self._report(order, said)
+        if said.answer is None and node.waits.now < order.deadline:
+            self.wanted = True
+            return
+        await self._report(order, said if said.answer is not None else _lost(said))
         if said.answer is Answer.RUNNING and node.executor is not None:
             run = node.runs[order.id] = Run(order, not_ready("Dispatch", order.step, "taken over"))
             if order.cancel_requested:
@@ -122,6 +125,10 @@ class Reconciler:
 
     async def _report(self, order: Order, said: Said) -> None:
         await self._node.outbox.deliver(Notice(order.id, said.interaction, said.answer, said.detail))
+
+
+def _lost(said: Said) -> Said:
+    return Said(Interaction.LOST, detail=said.detail, answer=Answer.CANNOT_TELL)
 
 
 def _as_known(run: Run) -> Said:

@@ -13,4 +13,6 @@ __all__ = ["domain", "node_process", "watcher"]
 
 @pytest.fixture
 def world(node_process, watcher, tmp_path):
-    return World(node_process, watcher, tmp_path)
+    made = World(node_process, watcher, tmp_path)
+    yield made
+    made.tell()  # pytest shows it where the test failed

@@ -65,12 +65,25 @@ class Goal:
 
 class World:
     def __init__(self, start, watcher, folder):
-        self.start, self.watcher, self.folder = start, watcher, folder
+        self.watcher, self.folder = watcher, folder
+        self._start, self.processes = start, []
         self.decisions = watcher.collect(msg.Decision, "/authority/decisions", latched(100))
         self.heatings = watcher.collect(Heatings, "/rig/heatings", latched(1))
         self.episode = ""
 
+    def tell(self):
+        """Print what happened."""
+        for d in self.decisions:
+            sign = "+" if d.authorized else "-"
+            print(d.generation, d.header.stamp.sec, d.request, d.subject, sign, *d.rules, *d.reasons, d.sentence)
+        for process in self.processes:
+            print(process.command[2], process.output)
+
     # -- processes
+
+    def start(self, *command):
+        self.processes.append(self._start(*command))
+        return self.processes[-1]
 
     def rig(self, **parameters):
         return self.start(RIG, *ros_args({"samples": "[s1]", "clock__factor": 20.0, **parameters}))
