@@ -85,7 +85,7 @@ def qualify(
         support=support,
         against=len(screened.eligible) - support,
     )
-    used = tuple([candidate[4] for candidate in decision.window])
+    used = tuple([candidate[3] for candidate in decision.window])
     return Qualification(finding, used, tuple(screened.refused), period)
 
 
@@ -127,12 +127,12 @@ def _decide(
 
 def _tiers(eligible: list[Candidate]) -> Iterator[list[Candidate]]:
     """The strongest candidates alone, then with those of the next lower grade, and so on to all of them."""
-    strengths = [candidate[4].grade for candidate in eligible]
+    strengths = [candidate[3].grade for candidate in eligible]
     if not strengths or min(strengths) == max(strengths):
         yield eligible
         return
     for grade in sorted(set(strengths), reverse=True):
-        yield [candidate for candidate in eligible if candidate[4].grade >= grade]
+        yield [candidate for candidate in eligible if candidate[3].grade >= grade]
 
 
 def _judge(requirement: Requirement, tier: list[Candidate]) -> _Decision | None:

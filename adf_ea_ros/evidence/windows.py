@@ -16,15 +16,22 @@ from adf_ea_ros.contracts.conditions import Ns
 from adf_ea_ros.evidence import reasons
 from adf_ea_ros.evidence.types import Observation, Requirement
 
-Candidate = tuple[Ns, str, bool, Hashable, Observation]
-"""An eligible sample: when captured, its id, whether the condition is true of it, its identity, itself.
-
-The identity is what a window may hold only once. Where distinct identities are asked for: the producer, else
-the source, else the occurrence (appendix D). Otherwise the capture, which is one source's (or producer's)
-word about one instant: it counts once, however often it is published.
+Candidate = tuple[Ns, str, bool, Observation]
+"""An eligible sample: when captured, its id, whether the condition is true of it, itself.
 
 Sorting these tuples sorts by time, ties by id: the order of arrival decides nothing.
 """
+
+
+def identity(sample: Observation, distinct: bool) -> Hashable:
+    """What a window may hold only once.
+
+    Where distinct identities are asked for: the producer, else the source, else the occurrence (appendix D).
+    Otherwise the capture, which is one producer's (else source's) word about one instant: it counts once,
+    however often it is published.
+    """
+    who = sample.producer or sample.source or sample.id
+    return who if distinct else (who, sample.stamp)
 
 
 def windows(candidates: Sequence[Candidate], requirement: Requirement) -> Iterator[list[Candidate]]:
@@ -41,25 +48,23 @@ def _window(
 ) -> list[Candidate] | None:
     """The window whose newest member is the candidate at ``start``. ``ages`` ascend: they can be searched."""
     need, least, greatest = requirement.count, requirement.spacing_least, requirement.spacing_greatest
-    first = candidates[start]
-    if need == 1:
-        return [first]
-    members, seen, last = [first], {first[3]}, first[0]
-    index = start + 1
+    distinct, size = requirement.distinct, len(candidates)
+    members, seen, index = [candidates[start]], {identity(candidates[start][3], distinct)}, start + 1
     while len(members) < need:
-        if least:
+        last = members[-1][0]
+        if index < size and last - candidates[index][0] < least:
             index = bisect_left(ages, least - last, index)
-        while index < len(candidates) and candidates[index][3] in seen:
-            index += 1
-        if index == len(candidates):
+        for position in range(index, size):
+            key = identity(candidates[position][3], distinct)
+            if key not in seen:
+                break
+        else:
             return None
-        candidate = candidates[index]
-        if greatest and last - candidate[0] > greatest:
+        if greatest and last - candidates[position][0] > greatest:
             return None
-        members.append(candidate)
-        seen.add(candidate[3])
-        last = candidate[0]
-        index += 1
+        members.append(candidates[position])
+        seen.add(key)
+        index = position + 1
     return members
 
 
@@ -67,6 +72,6 @@ def shortage(candidates: Sequence[Candidate], requirement: Requirement) -> str:
     """The reason code for there being no window over ``candidates``."""
     if not candidates:
         return reasons.NONE
-    if len({candidate[3] for candidate in candidates}) >= requirement.count:
+    if len({identity(candidate[3], requirement.distinct) for candidate in candidates}) >= requirement.count:
         return reasons.CADENCE
     return reasons.IDENTITY if len(candidates) >= requirement.count else reasons.COUNT
