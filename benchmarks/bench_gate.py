@@ -2,16 +2,17 @@
 
     python benchmarks/bench_gate.py [--goals 200] [--rounds 3] [--stream 100]
 
-The device is a process of its own: it publishes a readback of what it did, and then succeeds. Its readbacks of
-another subject stream all the time. A raw client waits for the result alone; an assured goal also needs the
-evidence, which has arrived by then, so that the difference is what assurance costs and not what evidence takes.
-Three ways in turns, so that all of them meet the same machine: raw; authority and capability composed in one
-process; authority and capability in two processes. All executors are single-threaded.
+The device is a process of its own: it publishes a readback of what it did, and then succeeds. Its readbacks
+of another subject stream all the time. A raw client waits for the result alone; an assured goal also needs
+the evidence, which has arrived by then, so that the difference is what assurance costs and not what evidence
+takes. Three ways in turns, so that all of them meet the same machine: raw; authority and capability composed
+in one process; authority and capability in two processes. All executors are single-threaded.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import statistics
@@ -20,16 +21,23 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+import rclpy
+from adf_ea_ros.action import Execute, Heat
+from adf_ea_ros.msg import Record
+from rclpy.action import ActionClient, ActionServer
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from std_msgs.msg import Header
+
+from adf_ea_ros import msg, srv
 from adf_ea_ros.nodes.isolation import DomainLease
 
 REMEMBER = 1
-"""Seconds for which ended goals are remembered, on both sides: a server tells the status of each with every change."""
+"""Seconds for which ended goals are remembered, on both sides: a server tells of each with every change."""
 CAPABILITY = """\
 spec: adf_ea_ros/1
 kind: capability
@@ -89,13 +97,6 @@ budgets: {physical: 100000, observation: 0}
 
 def device(rate: float) -> None:
     """The device: a process of its own, until it is killed."""
-    import rclpy
-    from rclpy.action import ActionServer
-    from rclpy.executors import SingleThreadedExecutor
-    from std_msgs.msg import Header
-
-    from adf_ea_ros.action import Heat
-    from adf_ea_ros.msg import Record
 
     rclpy.init()
     node = rclpy.create_node("bench_device")
@@ -115,7 +116,8 @@ def device(rate: float) -> None:
         node.create_timer(1.0 / rate, lambda: publish("background"))
     executor = SingleThreadedExecutor()
     executor.add_node(node)
-    executor.spin()
+    with contextlib.suppress(ExternalShutdownException, KeyboardInterrupt):
+        executor.spin()
     server.destroy()
 
 
@@ -123,9 +125,7 @@ class Client:
     """The planner: sends goals and waits for their results."""
 
     def __init__(self) -> None:
-        """Needs rclpy."""
-        import rclpy
-        from rclpy.executors import SingleThreadedExecutor
+        """A node of its own."""
 
         rclpy.init()
         self.node = rclpy.create_node("bench_client")
@@ -148,7 +148,6 @@ class Client:
 
     def action(self, kind: Any, name: str) -> Any:
         """A client of an action that is there."""
-        from rclpy.action import ActionClient
 
         client = ActionClient(self.node, kind, name)
         self.until(client.server_is_ready, f"action {name}")
@@ -180,8 +179,6 @@ class Gate:
 
     def __init__(self, client: Client, prefix: str) -> None:
         """Wait for the nodes of ``prefix`` and start an episode."""
-        from adf_ea_ros import srv
-        from adf_ea_ros.action import Execute
 
         self._client, self._authority = client, f"{prefix}/authority"
         self._action = client.action(Execute, f"{prefix}/execute/device")
@@ -199,8 +196,6 @@ class Gate:
 
     def block(self, count: int) -> list[float]:
         """Milliseconds of each of ``count`` assured goals, one after the other."""
-        from adf_ea_ros import msg, srv
-        from adf_ea_ros.action import Execute
 
         items = self._client.items(count)
         steps = [
@@ -226,12 +221,11 @@ class Gate:
 
 def raw_block(client: Client, action: Any, count: int) -> list[float]:
     """Milliseconds of each of ``count`` raw goals."""
-    from adf_ea_ros.action import Heat
 
     return [client.run(action, Heat.Goal(sample=item))[0] for item in client.items(count)]
 
 
-@contextmanager
+@contextlib.contextmanager
 def processes(
     folder: Path, environment: dict[str, str], stream: float
 ) -> Iterator[dict[str, subprocess.Popen[bytes]]]:
@@ -290,7 +284,6 @@ def summary(times: list[float], raw: list[float]) -> dict[str, float]:
 
 def measure(goals: int, rounds: int, stream: float) -> dict[str, Any]:
     """Run everything and give the numbers."""
-    from adf_ea_ros.action import Heat
 
     with DomainLease() as lease, tempfile.TemporaryDirectory() as folder:
         environment = lease.environment()
@@ -306,8 +299,8 @@ def measure(goals: int, rounds: int, stream: float) -> dict[str, Any]:
                 "three processes": two.block,
             }
             times: dict[str, list[float]] = {name: [] for name in ways}
-            for name in ways:
-                ways[name](20)  # warm
+            for block in ways.values():
+                block(20)  # warm
             first = {name: memory(process) for name, process in started.items()}
             for _ in range(rounds):
                 for name, block in ways.items():
@@ -340,7 +333,8 @@ def main() -> None:
     print(f"{'':16} {'median':>9} {'p99':>9} {'ratio':>6} {'added p99':>10}")
     for name, row in found["ways"].items():
         print(
-            f"{name:16} {row['median_ms']:6.2f} ms {row['p99_ms']:6.2f} ms {row['ratio']:6.2f} {row['added_p99_ms']:7.2f} ms"
+            f"{name:16} {row['median_ms']:6.2f} ms {row['p99_ms']:6.2f} ms {row['ratio']:6.2f} "
+            f"{row['added_p99_ms']:7.2f} ms"
         )
     print("resident memory:", ", ".join(f"{name} {value} MB" for name, value in found["rss_mb"].items()))
     print(json.dumps(found))

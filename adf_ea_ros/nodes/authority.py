@@ -1,7 +1,7 @@
 """The authority as a lifecycle node: services in, decisions out, readbacks seen with its own eyes.
 
-It boots inactive and refuses everything, with an answer, until it is activated. One thread runs all of it: the
-ledger has one writer, and budgets are spent under one hand.
+It boots inactive and refuses everything, with an answer, until it is activated. One thread runs all of it:
+the ledger has one writer, and budgets are spent under one hand.
 """
 
 from __future__ import annotations
@@ -112,8 +112,8 @@ class AuthorityNode(LifecycleNode):
         if not self._sim_time:
             return
         unstamped = [
-            f"provider {provider.id}: routes.{name}: needs stamp: under use_sim_time the middleware's time stamps "
-            "are wall time"
+            f"provider {provider.id}: routes.{name}: needs stamp: under use_sim_time the middleware's time "
+            "stamps are wall time"
             for provider in self.catalog.providers()
             for name, route in provider.routes.items()
             if not route.stamp
@@ -139,7 +139,7 @@ class AuthorityNode(LifecycleNode):
 
     # -- life ------------------------------------------------------------------------------------------
 
-    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
+    def on_configure(self, _state: LifecycleState) -> TransitionCallbackReturn:
         """Open the ledger as its one writer, and subscribe to the readbacks."""
         try:
             path = self.ledger_name or _default_ledger(self.get_name())
@@ -174,7 +174,7 @@ class AuthorityNode(LifecycleNode):
                     Readback(self, full, provider, route, take, unreadable, sim_time=self._sim_time)
                 )
 
-    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
+    def on_activate(self, _state: LifecycleState) -> TransitionCallbackReturn:
         """Take over the active episodes and begin to decide, as soon as the clock runs."""
         self._active = True
         self._begin()
@@ -202,23 +202,23 @@ class AuthorityNode(LifecycleNode):
             f"active: generation {service.book.generation}, {len(service.book.active())} episodes under way"
         )
 
-    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
+    def on_deactivate(self, _state: LifecycleState) -> TransitionCallbackReturn:
         """Refuse from now on. Evidence is still collected."""
         self._active = False
         self.desk.close("it is not active")
         return DONE
 
-    def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
+    def on_cleanup(self, _state: LifecycleState) -> TransitionCallbackReturn:
         """Give up the ledger and the readbacks."""
         self._drop()
         return DONE
 
-    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
+    def on_shutdown(self, _state: LifecycleState) -> TransitionCallbackReturn:
         """As ``on_cleanup``."""
         self._drop()
         return DONE
 
-    def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
+    def on_error(self, _state: LifecycleState) -> TransitionCallbackReturn:
         """A transition failed in a way that nobody foresaw: give everything up."""
         self._drop()
         return DONE

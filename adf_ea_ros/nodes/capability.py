@@ -1,7 +1,8 @@
-"""A capability node: each provider's hardware as an action that asks the authority first and succeeds on evidence.
+"""A capability node: each provider's hardware as an action that asks the authority first and succeeds on
+evidence.
 
-A goal is admitted, sent to the hardware under the attempt's goal id, and followed; every answer is reported; the
-goal succeeds when qualified evidence shows the effect, and never because the hardware said so.
+A goal is admitted, sent to the hardware under the attempt's goal id, and followed; every answer is reported;
+the goal succeeds when qualified evidence shows the effect, and never because the hardware said so.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class CapabilityNode(Node):
         contracts: Catalog | None = None,
         **options: Any,
     ) -> None:
-        """``port`` and ``contracts`` are those of an authority in this process; otherwise parameters name them.
+        """``port`` and ``contracts`` are those of an authority in this process; else parameters name them.
 
         Raises:
             StartFault: a parameter or a contract is wrong, or a provider has no tool.

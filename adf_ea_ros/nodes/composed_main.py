@@ -1,4 +1,6 @@
-"""``composed``: an authority and a capability node in one process, with direct calls between them: the fast default."""
+"""``composed``: an authority and a capability node in one process, with direct calls between them: the fast
+default.
+"""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any, TypeVar
 
 from std_msgs.msg import Header
-from unique_identifier_msgs.msg import UUID as UuidMsg
+from unique_identifier_msgs.msg import UUID
 
 from adf_ea_ros import msg
 from adf_ea_ros.authority.decision import Work
@@ -72,7 +72,7 @@ def header_msg(time: Ns) -> Any:
 
 def uuid_msg(value: uuid.UUID) -> Any:
     """A UUID message."""
-    return UuidMsg(uuid=list(value.bytes))
+    return UUID(uuid=list(value.bytes))
 
 
 def uuid_of(message: Any) -> uuid.UUID:

@@ -1,6 +1,7 @@
 """What the ROS graph shows of tools and readbacks: which node offers them, of which type.
 
-Two nodes may bear one name, and the graph cannot tell them apart: enforcing names is a matter of access control.
+Two nodes may bear one name, and the graph cannot tell them apart: enforcing names is a matter of access
+control.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The hardware behind a provider: an action, a service or a command topic, addressed by attempt.
 
-An attempt's id fixes the goal id, so an action can be asked about it later by anyone. Nothing that a device says
-here is evidence of an effect.
+An attempt's id fixes the goal id, so an action can be asked about it later by anyone. Nothing that a device
+says here is evidence of an effect.
 """
 
 from __future__ import annotations
@@ -58,36 +58,36 @@ class Unsendable(Exception):
 class Hardware(Protocol):
     """One device. Every wait ends with the order's deadline, in ROS time, at the latest."""
 
-    async def send(self, order: Order, feedback: Feedback) -> Said:
+    async def send(self, order: Order, feedback: Feedback, /) -> Said:
         """Send the order; ends when it is known whether it was accepted. Raises Unsendable."""
         ...
 
-    async def result(self, order: Order) -> Said:
+    async def result(self, order: Order, /) -> Said:
         """The end of an order that was accepted; LOST where none came in time."""
         ...
 
-    async def cancel(self, order: Order) -> str:
+    async def cancel(self, order: Order, /) -> str:
         """Ask the device to stop; what it answered, in words. It is not known to have stopped by that."""
         ...
 
-    async def ask(self, order: Order, since: Ns) -> Said:
+    async def ask(self, order: Order, since: Ns, /) -> Said:
         """What the device knows of an order that somebody may have sent (rule X2). No answer: ask again.
 
         ``since`` is the ROS time from which this device has been seen without a break; -1: not at all.
         """
         ...
 
-    def forget(self, order: Order) -> None:
+    def forget(self, order: Order, /) -> None:
         """The order is of no more interest."""
         ...
 
-    def identity(self, owner: str) -> bytes:
-        """The endpoint by which a restart of the device could be noticed; empty where it is not in the graph."""
+    def identity(self, owner: str, /) -> bytes:
+        """The endpoint by which a restart of the device can be noticed; empty where there is none."""
         ...
 
 
 def hardware(node: Node, waits: Waits, tool: Tool, group: CallbackGroup, wait: float, late: Late) -> Hardware:
-    """The hardware of a tool. ``wait`` is how long (real seconds) it may take to be found, or to answer a query.
+    """The hardware of a tool. ``wait``: how long (real seconds) it may take to be found or to answer a query.
 
     Raises:
         StartFault: its interface is not installed.
@@ -262,7 +262,7 @@ class Service:
         self._client = node.create_client(self._type, tool.name, callback_group=group)
         self._calls: dict[str, Any] = {}
 
-    async def send(self, order: Order, feedback: Feedback) -> Said:
+    async def send(self, order: Order, _feedback: Feedback) -> Said:
         """See ``Hardware``."""
         request = fill(self._type.Request(), self._tool, order)
         if not await _found(self._waits, self._client.service_is_ready, self._wait):
@@ -280,11 +280,11 @@ class Service:
         )
         return Said(Interaction.LOST, detail="no reply before the deadline")
 
-    async def cancel(self, order: Order) -> str:
+    async def cancel(self, _order: Order) -> str:
         """See ``Hardware``."""
         return "a service call cannot be canceled"
 
-    async def ask(self, order: Order, since: Ns) -> Said:
+    async def ask(self, _order: Order, _since: Ns) -> Said:
         """See ``Hardware``."""
         return _cannot_tell("a service keeps no record of its calls")
 
@@ -292,7 +292,7 @@ class Service:
         """See ``Hardware``."""
         self._calls.pop(order.id, None)
 
-    def identity(self, owner: str) -> bytes:
+    def identity(self, _owner: str) -> bytes:
         """See ``Hardware``: nothing can be concluded from it for a service."""
         return b""
 
@@ -301,13 +301,13 @@ class Topic:
     """A command topic: it never answers."""
 
     def __init__(
-        self, node: Node, waits: Waits, tool: Tool, group: CallbackGroup, wait: float, late: Late
+        self, node: Node, waits: Waits, tool: Tool, _group: CallbackGroup, wait: float, _late: Late
     ) -> None:
         self._waits, self._tool, self._wait = waits, tool, wait
         self._type = interface(tool.type)
         self._publisher = node.create_publisher(self._type, tool.name, QoSProfile(depth=10))
 
-    async def send(self, order: Order, feedback: Feedback) -> Said:
+    async def send(self, order: Order, _feedback: Feedback) -> Said:
         """See ``Hardware``."""
         message = fill(self._type(), self._tool, order)
         if not await _found(self._waits, lambda: self._publisher.get_subscription_count() > 0, self._wait):
@@ -315,22 +315,22 @@ class Topic:
         self._publisher.publish(message)
         return Said(Interaction.ONE_WAY)
 
-    async def result(self, order: Order) -> Said:
+    async def result(self, _order: Order) -> Said:
         """See ``Hardware``."""
         return Said(Interaction.ONE_WAY)
 
-    async def cancel(self, order: Order) -> str:
+    async def cancel(self, _order: Order) -> str:
         """See ``Hardware``."""
         return "a command on a topic cannot be taken back"
 
-    async def ask(self, order: Order, since: Ns) -> Said:
+    async def ask(self, _order: Order, _since: Ns) -> Said:
         """See ``Hardware``."""
         return _cannot_tell("a topic keeps no record of its commands")
 
-    def forget(self, order: Order) -> None:
+    def forget(self, _order: Order) -> None:
         """See ``Hardware``."""
 
-    def identity(self, owner: str) -> bytes:
+    def identity(self, _owner: str) -> bytes:
         """See ``Hardware``: nothing can be concluded from it for a topic."""
         return b""
 

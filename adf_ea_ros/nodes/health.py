@@ -1,4 +1,6 @@
-"""Health of the authority on /diagnostics: ledger, outcomes that are owed, budgets, each readback, each provider."""
+"""Health of the authority on /diagnostics: ledger, outcomes that are owed, budgets, each readback, each
+provider.
+"""
 
 from __future__ import annotations
 
@@ -107,7 +109,8 @@ class Health:
         wanted = readback.qos
         for info in self._node.get_publishers_info_by_topic(readback.route.topic):
             if info.topic_type != readback.route.type:
-                return f"{readback.route.topic} is published as {info.topic_type}, bound as {readback.route.type}"
+                route = readback.route
+                return f"{route.topic} is published as {info.topic_type}, bound as {route.type}"
             compatibility, reason = qos_check_compatible(info.qos_profile, wanted)
             if compatibility == QoSCompatibility.ERROR:
                 return f"{readback.route.topic} can never arrive: {reason.strip()}"

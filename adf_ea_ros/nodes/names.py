@@ -1,8 +1,8 @@
 """Names by which the nodes find each other.
 
-An authority's services and topics are under its own name: ``/authority/start_episode``. A capability node offers,
-for each provider that it wraps, one action of type ``Execute`` named ``execute/<provider>``: relative, so that it
-moves with the namespace of the robot.
+An authority's services and topics are under its own name: ``/authority/start_episode``. A capability node
+offers, for each provider that it wraps, one action of type ``Execute`` named ``execute/<provider>``:
+relative, so that it moves with the namespace of the robot.
 """
 
 from __future__ import annotations
@@ -12,5 +12,5 @@ AUTHORITY = "/authority"
 
 
 def execute_action(provider: str, namespace: str = "") -> str:
-    """The full name of the action under which a provider runs steps; ``namespace`` is the capability node's."""
+    """The full name of a provider's action; ``namespace`` is that of the capability node."""
     return f"{namespace.rstrip('/')}/execute/{provider}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -45,10 +46,9 @@ def _within(node: Node, name: str, value: Any, low: float, high: float, descript
         raise StartFault(
             f"{node.get_fully_qualified_name()}: parameter {name} is {value}: allowed is {low:g} to {high:g}"
         )
-    try:
+    # A whole number in place of a float is checked already, only without the range for tools to show.
+    with suppress(InvalidParameterTypeException, InvalidParameterValueException):
         node.set_descriptor(name, descriptor)
-    except (InvalidParameterTypeException, InvalidParameterValueException):
-        pass  # a whole number in place of a float: checked above, only without the range for tools to show
     return value
 
 

@@ -19,7 +19,7 @@ from adf_ea_ros.runtime.public import Order, Ruling
 
 
 class ServicePort:
-    """See ``runtime.port.AuthorityPort``. Every call ends after ``wait`` seconds of real time at the latest."""
+    """See ``runtime.port.AuthorityPort``. Every call ends within ``wait`` seconds of real time."""
 
     def __init__(self, node: Node, waits: Waits, authority: str, wait: float, group: CallbackGroup) -> None:
         """``authority`` is the full name of the authority node."""

@@ -1,4 +1,4 @@
-"""Which providers are there: their tool in the graph, at the declared node, of the bound type (rules X3, X4)."""
+"""Which providers are there: the tool in the graph, at the declared node, of the bound type (X3, X4)."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Presence:
         return self._known.get(provider, None if provider in self._providers else "")
 
     async def arrival(self, provider: str) -> None:
-        """Wait until it is known whether the provider is there: at most for what is left of the stated time."""
+        """Wait until it is known whether the provider is there: for what is left of the stated time."""
         if provider in self._providers and provider not in self._known:
             self.check()
             left = max(self._unknown_until - time.monotonic(), 0.0)

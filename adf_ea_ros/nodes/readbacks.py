@@ -1,8 +1,8 @@
 """Subscriptions to readbacks: from messages to observations whose source the graph has confirmed.
 
-Who published a message is never read from the message. Where the middleware names the publishing endpoint (Kilted
-and later), the graph says to which node it belongs. Where it does not, a sample counts only while every publisher
-of the topic belongs to the declared node.
+Who published a message is never read from the message. Where the middleware names the publishing endpoint
+(Kilted and later), the graph says to which node it belongs. Where it does not, a sample counts only while
+every publisher of the topic belongs to the declared node.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ HAS_GID = "publisher_gid" in getattr(getattr(rclpy.subscription, "MessageInfo", 
 """Whether this distribution tells for each message which endpoint published it."""
 
 IDENTITY_WAIT = 2.0
-"""Real seconds for which a message waits until the graph knows its publisher: data may come before names do."""
+"""Real seconds for which a message waits until the graph knows its publisher: data may come before names."""
 CLOCK_WAIT = 1.0
 """Real seconds for which a message waits for a simulated clock that it has overtaken on its way."""
 CLOCK_LEAD: Ns = 5_000_000_000
@@ -102,7 +102,7 @@ class Readback:
         *,
         sim_time: bool,
     ) -> None:
-        """``sink`` takes observations; ``unreadable`` a code, a time and a publisher for messages that give none.
+        """``sink`` takes observations; ``unreadable`` a code, time and publisher where a message gives none.
 
         Raises:
             StartFault: the message type is not installed.

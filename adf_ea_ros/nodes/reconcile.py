@@ -1,4 +1,6 @@
-"""After a crash of either side: ask the hardware what became of open attempts, never send them again (rule X2)."""
+"""After a crash of either side: ask the hardware what became of open attempts, never send them again (rule
+X2).
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Waiting inside coroutines without blocking: for a future, but not beyond a deadline.
 
 rclpy resumes every waiting coroutine whenever its executor wakes, before it waits again. One slow timer marks
-the deadlines that have passed, so that a wait costs no timer of its own, and a ROS clock that runs fast, slowly
-or not at all is read a few times a second instead of at every wake.
+the deadlines that have passed, so that a wait costs no timer of its own, and a ROS clock that runs fast,
+slowly or not at all is read a few times a second instead of at every wake.
 """
 
 from __future__ import annotations

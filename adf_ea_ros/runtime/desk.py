@@ -14,11 +14,13 @@ from adf_ea_ros.authority.model import Interaction
 from adf_ea_ros.authority.requests import Answer
 from adf_ea_ros.authority.state import State
 from adf_ea_ros.contracts.conditions import Ns
-from adf_ea_ros.runtime.public import Order, Ruling, not_ready, order, ruling
+from adf_ea_ros.ledger.errors import LedgerError
+from adf_ea_ros.runtime.public import Order, Ruling, not_ready, order, refusal, ruling
 from adf_ea_ros.runtime.service import AuthorityService
 
 Watcher = Callable[[Ruling, State], None]
 """Called with every decision, once it is durable. Must not call the desk: decisions do not nest."""
+Ask = Callable[[AuthorityService, Ns], Decision]
 
 
 class Desk:
@@ -75,10 +77,21 @@ class Desk:
         """Why a request cannot be taken now; empty where it can."""
         return self.closed or ("" if self.now > 0 else "its clock has not started: nothing publishes /clock")
 
-    def _said(self, episode: str, decision: Decision, now: Ns) -> Ruling:
+    def _decide(self, request: str, subject: str, ask: Ask) -> tuple[Ruling, Decision | None]:
+        """Have the service decide; where it cannot, say why."""
+        now, service = self.now, self._service
+        if service is None or self._shut():
+            return not_ready(request, subject, self._shut(), now), None
+        try:
+            decision = ask(service, now)
+        except LedgerError as error:  # reading failed; a failed append is a decision, and void
+            return refusal(request, subject, "X5.ledger", str(error), now), None
+        return self._said(decision, now), decision
+
+    def _said(self, decision: Decision, now: Ns) -> Ruling:
         if self._last is not None and self._last[0] is decision:
             return self._last[1]
-        return ruling(episode, decision, now, self.generation)
+        return ruling(decision.after.episode, decision, now, self.generation)
 
     # -- requests --------------------------------------------------------------------------------------
 
@@ -86,63 +99,55 @@ class Desk:
         self, episode: str, step: str, provider: str, generation: int = 0
     ) -> tuple[Ruling, Order | None]:
         """Ask to run a step now; the order is to be carried out where there is one."""
-        now, service = self.now, self._service
-        if service is None or self._shut():
-            return not_ready("Dispatch", step, self._shut(), now), None
-        decision = service.dispatch(episode, step, provider, now, generation)
-        attempt = decision.attempt
-        return self._said(episode, decision, now), order(
-            decision.after, attempt, now
-        ) if attempt is not None else None
+        said, decision = self._decide(
+            "Dispatch", step, lambda s, now: s.dispatch(episode, step, provider, now, generation)
+        )
+        if decision is None or decision.attempt is None:
+            return said, None
+        return said, order(decision.after, decision.attempt, self.now)
 
     def report(
         self, attempt: str, answer: Answer | None, interaction: Interaction, detail: str = ""
     ) -> Ruling:
-        """Take a provider's answer, or (with ``answer``) what it says of an attempt in doubt."""
-        now, service = self.now, self._service
-        if service is None or self._shut():
-            return not_ready("Report", attempt, self._shut(), now)
-        if answer is None:
-            decision = service.report(attempt, interaction, now, detail)
-        else:
-            decision = service.reconcile(attempt, answer, interaction, now, detail)
-        # What evidence then made of it is a decision of its own, and has been told.
-        return self._said(attempt.rpartition(".")[0], decision, now)
+        """Take a provider's answer, or (with ``answer``) what it says of an attempt in doubt.
+
+        What evidence then makes of it is a decision of its own, and is told to the watchers.
+        """
+
+        def ask(service: AuthorityService, now: Ns) -> Decision:
+            if answer is None:
+                return service.report(attempt, interaction, now, detail)
+            return service.reconcile(attempt, answer, interaction, now, detail)
+
+        return self._decide("Report", attempt, ask)[0]
 
     def start_episode(self, task: str, planner: str) -> tuple[str, Ruling]:
         """Take up a task; the name of the episode is empty where that is refused."""
-        now, service = self.now, self._service
-        if service is None or self._shut():
-            return "", not_ready("Begin", task, self._shut(), now)
-        episode, decision = service.start_episode(task, planner, now)
-        return episode, self._said(episode, decision, now)
+        started = ""
+
+        def ask(service: AuthorityService, now: Ns) -> Decision:
+            nonlocal started
+            started, decision = service.start_episode(task, planner, now)
+            return decision
+
+        said, _ = self._decide("Begin", task, ask)
+        return started, said
 
     def revise(self, episode: str, steps: Iterable[Step], author: str) -> Ruling:
         """Propose the residual plan."""
-        now, service = self.now, self._service
-        if service is None or self._shut():
-            return not_ready("Revise", author, self._shut(), now)
-        return self._said(episode, service.revise(episode, steps, author, now), now)
+        return self._decide("Revise", author, lambda s, now: s.revise(episode, steps, author, now))[0]
 
     def observe(self, episode: str, step: str) -> Ruling:
         """Spend an observation."""
-        return self._ask("Observe", episode, step, lambda s, now: s.observe(episode, step, now))
+        return self._decide("Observe", step, lambda s, now: s.observe(episode, step, now))[0]
 
     def claim(self, episode: str) -> Ruling:
         """Claim completion."""
-        return self._ask("Claim", episode, "", lambda s, now: s.claim(episode, now))
+        return self._decide("Claim", "", lambda s, now: s.claim(episode, now))[0]
 
     def stop(self, episode: str, by: str, reason: str, hand_to: str = "") -> Ruling:
         """Stop without a claim."""
-        return self._ask("Stop", episode, by, lambda s, now: s.stop(episode, by, reason, now, hand_to))
-
-    def _ask(
-        self, request: str, episode: str, subject: str, ask: Callable[[AuthorityService, Ns], Decision]
-    ) -> Ruling:
-        now, service = self.now, self._service
-        if service is None or self._shut():
-            return not_ready(request, subject, self._shut(), now)
-        return self._said(episode, ask(service, now), now)
+        return self._decide("Stop", by, lambda s, now: s.stop(episode, by, reason, now, hand_to))[0]
 
     def set_availability(self, provider: str, reason: str, *, cancel: bool = False) -> list[Ruling]:
         """Make a provider eligible or not, in every active episode."""
@@ -166,7 +171,10 @@ class Desk:
         now, service = self.now, self._service
         if service is None or self._shut():
             return [not_ready(request, subject, self._shut(), now)]
-        return [ruling(d.after.episode, d, now, self.generation) for d in ask(service, now)]
+        try:
+            return [self._said(decision, now) for decision in ask(service, now)]
+        except LedgerError as error:
+            return [refusal(request, subject, "X5.ledger", str(error), now)]
 
     # -- looking ---------------------------------------------------------------------------------------
 

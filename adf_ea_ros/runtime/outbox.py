@@ -1,7 +1,7 @@
 """Reports that must reach the authority, in their order, whatever becomes of it in between.
 
-A report may be repeated: the authority refuses what cannot follow on its record, and a refusal of that kind shows
-that it has the report already.
+A report may be repeated: the authority refuses what cannot follow on its record, and a refusal of that kind
+shows that it has the report already.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""What leaves the authority: decisions and attempts as plain values, the twins of msg/Decision and msg/Attempt.
+"""What leaves the authority: decisions and attempts as plain values, the twins of msg/Decision and
+msg/Attempt.
 
 Shells on both sides of a port speak these, so that neither has to know the state, and the same code runs
 whether the other side is in this process or behind a service.

@@ -4,9 +4,9 @@ import pytest
 
 pytest.importorskip("rclpy")
 
-from adf_ea_ros.testing.fixtures import domain, node_process, watcher
-
 from world import World
+
+from adf_ea_ros.testing.fixtures import domain, node_process, watcher
 
 __all__ = ["domain", "node_process", "watcher"]
 

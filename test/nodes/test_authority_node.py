@@ -3,17 +3,17 @@
 import json
 
 import pytest
-from adf_ea_ros import msg
 from adf_ea_ros.msg import Attempt, Record
-from adf_ea_ros.nodes.support import CLOCK, READBACK, latched
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Temperature
 from std_msgs.msg import Header
-
 from world import AUTHORITY, CONTRACTS, PLAN, TASK, listed, ros_args
+
+from adf_ea_ros import msg
+from adf_ea_ros.nodes.support import CLOCK, READBACK, latched
 
 pytestmark = pytest.mark.ros
 
@@ -30,17 +30,23 @@ def start(world):
 
 
 def step(**fields):
-    return msg.Step(**{"id": "heat", "capability": "heat_to", "arguments": '{"sample": "s1", "target": 80}', **fields})
+    return msg.Step(
+        **{"id": "heat", "capability": "heat_to", "arguments": '{"sample": "s1", "target": 80}', **fields}
+    )
 
 
 def test_it_boots_inactive_and_refuses_with_an_answer(world):
     world.rig()
     authority = world.authority(wait=False, autostart="false")
     asked = {
-        "start_episode": {"task": "heat_measure_record"}, "revise_proposal": {"episode": "e"}, "admit": {"step": "s"},
-        "report": {"attempt": "e.1", "interaction": 2}, "observe": {"episode": "e"},
-        "claim_completion": {"episode": "e"}, "stop_episode": {"episode": "e"},
-    }  # fmt: skip
+        "start_episode": {"task": "heat_measure_record"},
+        "revise_proposal": {"episode": "e"},
+        "admit": {"step": "s"},
+        "report": {"attempt": "e.1", "interaction": 2},
+        "observe": {"episode": "e"},
+        "claim_completion": {"episode": "e"},
+        "stop_episode": {"episode": "e"},
+    }
     for name, fields in asked.items():
         said = world.call(name, **fields).decision
         assert (said.authorized, said.reasons, said.id) == (False, ["X5.not_ready"], ""), name
@@ -85,10 +91,19 @@ def test_bad_requests_are_refused_with_a_reason(world):
         assert not said.authorized
         return said
 
-    for arguments in ("", "{", "[]", '{"sample": "s1"}', '{"sample": "s1", "target": 101}',
-                      '{"sample": "s1", "target": true}', '{"sample": "s1", "target": NaN}',
-                      '{"sample": "s1", "target": 80, "target": 81}', '{"sample": "s1", "target": 80, "x": 1}',
-                      '{"sample": "a b", "target": 80}', "[" * 100_000):  # fmt: skip
+    for arguments in (
+        "",
+        "{",
+        "[]",
+        '{"sample": "s1"}',
+        '{"sample": "s1", "target": 101}',
+        '{"sample": "s1", "target": true}',
+        '{"sample": "s1", "target": NaN}',
+        '{"sample": "s1", "target": 80, "target": 81}',
+        '{"sample": "s1", "target": 80, "x": 1}',
+        '{"sample": "a b", "target": 80}',
+        "[" * 100_000,
+    ):
         assert revise(step(arguments=arguments)).reasons == ["R1.grounding"], arguments[:40]
     assert revise(step(capability="heat_too")).reasons == ["R1.grounding"]
     assert revise(step(), step()).reasons == ["R1.duplicate_node"]
@@ -175,9 +190,12 @@ def test_what_the_declared_node_did_not_publish_is_no_evidence(world):
 
     def noticed():
         return any(
-            s.name.endswith("readback probe/temperature") and s.level == DiagnosticStatus.WARN and "others" in s.message
-            for array in diagnostics for s in array.status
-        )  # fmt: skip
+            s.name.endswith("readback probe/temperature")
+            and s.level == DiagnosticStatus.WARN
+            and "others" in s.message
+            for array in diagnostics
+            for s in array.status
+        )
 
     world.watcher.until(noticed, what="diagnostics of the imposter")
 
@@ -185,15 +203,26 @@ def test_what_the_declared_node_did_not_publish_is_no_evidence(world):
 def test_a_readback_that_can_never_arrive_is_an_error_in_the_diagnostics(world):
     world.rig()
     diagnostics = world.watcher.collect(DiagnosticArray, "/diagnostics", 10)
-    text = (CONTRACTS[-1]).read_text().replace("    path: record/exists", "    durability: transient_local\n    path: record/exists")
+    text = (
+        (CONTRACTS[-1])
+        .read_text()
+        .replace("    path: record/exists", "    durability: transient_local\n    path: record/exists")
+    )
     changed = world.folder / "archive.yaml"
     changed.write_text(text.replace("/rig/archive/records", "/volatile"))
     world.watcher.node.create_publisher(Record, "/volatile", 10)
     world.authority(contracts=listed([*CONTRACTS[:-1], changed]))
 
     def status():
-        return next((s for a in diagnostics for s in a.status if s.name.endswith("readback archive/records")
-                     and s.level == DiagnosticStatus.ERROR), None)  # fmt: skip
+        return next(
+            (
+                s
+                for a in diagnostics
+                for s in a.status
+                if s.name.endswith("readback archive/records") and s.level == DiagnosticStatus.ERROR
+            ),
+            None,
+        )
 
     assert "can never arrive" in world.watcher.until(status, what="diagnostics").message
 
@@ -203,7 +232,9 @@ def test_episodes_are_latched_for_late_joiners(world):
     world.authority()
     world.begin()
     late = world.watcher.collect(msg.Episode, "/authority/episodes", latched(20))
-    found = world.watcher.until(lambda: [e for e in late if e.id == world.episode and e.revision], what="episode")[-1]
+    found = world.watcher.until(
+        lambda: [e for e in late if e.id == world.episode and e.revision], what="episode"
+    )[-1]
     assert [s.id for s in found.steps] == [s.id for s in PLAN]
     assert {o.id for o in found.obligations} == {"heated", "measured", "recorded"}
     assert found.budget.physical == 6
@@ -243,14 +274,24 @@ def test_a_start_that_makes_no_sense_ends_at_once(node_process, parameters, code
 
 def test_every_fault_of_the_contracts_is_told_with_its_line(node_process, tmp_path):
     (tmp_path / "heat_to.yaml").write_text(CONTRACTS[0].read_text().replace("kind: state", "kind: wish"))
-    task = TASK.read_text().replace("physical: 6", "physical: many").replace("effect: heated", "effect: cooled")
+    task = (
+        TASK.read_text().replace("physical: 6", "physical: many").replace("effect: heated", "effect: cooled")
+    )
     (tmp_path / "task.yaml").write_text(task)
     process = node_process(
         AUTHORITY,
-        *ros_args({"contracts": listed([tmp_path / "heat_to.yaml", *CONTRACTS[1:]]), "tasks": listed([tmp_path / "task.yaml"])}),
+        *ros_args(
+            {
+                "contracts": listed([tmp_path / "heat_to.yaml", *CONTRACTS[1:]]),
+                "tasks": listed([tmp_path / "task.yaml"]),
+            }
+        ),
     )
     assert process.wait(40) == 2
-    for name, wrong, place in (("heat_to.yaml", "kind: wish", "effects.heated.kind"), ("task.yaml", "many", "budgets.physical")):
+    for name, wrong, place in (
+        ("heat_to.yaml", "kind: wish", "effects.heated.kind"),
+        ("task.yaml", "many", "budgets.physical"),
+    ):
         lines = (tmp_path / name).read_text().splitlines()
         line = next(number for number, text in enumerate(lines, 1) if wrong in text)
         assert f"{name}:{line}: {place}: " in process.output
@@ -279,10 +320,9 @@ def test_a_route_without_a_stamp_field_cannot_be_used_under_simulated_time(world
 def test_a_capability_node_that_makes_no_sense_does_not_start(node_process):
     for providers, said in (("[heater_x]", "no provider 'heater_x'"), ("[archive]", "has no tool")):
         process = node_process(
-            "adf_ea_ros.nodes.capability_main", *ros_args({"contracts": listed(CONTRACTS), "providers": providers})
+            "adf_ea_ros.nodes.capability_main",
+            *ros_args({"contracts": listed(CONTRACTS), "providers": providers}),
         )
         assert process.wait(40) == 2
         assert said in process.output
         assert "Traceback" not in process.output
-
-

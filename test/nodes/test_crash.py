@@ -2,7 +2,6 @@
 
 import pytest
 from adf_ea_ros.msg import Attempt
-
 from world import REFUSED, VERIFIED
 
 pytestmark = [pytest.mark.ros, pytest.mark.slow]
@@ -41,7 +40,9 @@ def test_the_authority_dies_and_comes_back(world):
 def test_an_answer_that_came_while_the_authority_was_dead_is_delivered(world):
     authority, _, goal = running(world, ramp=10.0)
     authority.kill()
-    world.watcher.until(lambda: any(f.phase == "observing" for f in goal.feedback), 40, "the answer of the heater")
+    world.watcher.until(
+        lambda: any(f.phase == "observing" for f in goal.feedback), 40, "the answer of the heater"
+    )
     world.authority()
     world.seen("report", request="Report", attempt=f"{world.episode}.1", authorized=True, generation=2)
     assert world.attempt().interaction == Attempt.SUCCEEDED
@@ -57,7 +58,9 @@ def test_the_capability_node_dies_and_comes_back(world):
     # The new process follows the goal that the old one had sent.
     world.seen("end", request="Report", attempt=f"{world.episode}.1", authorized=True)
     world.seen("proof", attempt=f"{world.episode}.1", reasons=["R4.promoted"])
-    world.watcher.until(lambda: world.attempt().interaction == Attempt.SUCCEEDED, what="end of the interaction")
+    world.watcher.until(
+        lambda: world.attempt().interaction == Attempt.SUCCEEDED, what="end of the interaction"
+    )
     assert world.run("heat", "heater_a").decision.reasons == ["R8.redundant"]
     assert world.run("measure", "probe").outcome == VERIFIED
     assert world.heated == 1
@@ -76,7 +79,9 @@ def test_an_attempt_that_was_never_sent_is_never_accepted(world):
     world.call("halt", halt=False, by="test", reason="")
     world.seen("reconciliation", request="Reconcile", attempt=order.id, authorized=True)
     assert world.attempt().interaction == Attempt.NEVER_ACCEPTED
-    world.watcher.until(lambda: world.run("heat", "heater_b").outcome == VERIFIED, 60, "retry on the other heater")
+    world.watcher.until(
+        lambda: world.run("heat", "heater_b").outcome == VERIFIED, 60, "retry on the other heater"
+    )
     assert world.heated == 1
 
 

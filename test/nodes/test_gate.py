@@ -5,7 +5,6 @@ import json
 import pytest
 from action_msgs.msg import GoalStatus
 from adf_ea_ros.msg import Attempt, Fact
-
 from world import ABSENT, REFUSED, UNVERIFIED, VERIFIED
 
 pytestmark = pytest.mark.ros
@@ -23,7 +22,7 @@ def test_heat_measure_record(world, composed):
     assert (result.attempt, result.interaction) == (f"{world.episode}.1", Attempt.SUCCEEDED)
     assert json.loads(result.response)["reached"] == 80.0
     assert result.decision.reasons == ["R4.promoted"]
-    assert [f.phase for f in goal.feedback if f.phase != "running"][0] == "accepted"
+    assert next(f.phase for f in goal.feedback if f.phase != "running") == "accepted"
     assert world.run("measure", "probe").outcome == VERIFIED
     assert world.run("record", "recorder_a").outcome == VERIFIED
     world.claim()
@@ -114,7 +113,9 @@ def test_a_device_that_ignores_the_cancel_is_followed_on(world):
     goal = world.goal("heat", "heater_a")
     world.watcher.until(lambda: any(f.phase == "running" for f in goal.feedback), what="running")
     goal.cancel()
-    world.watcher.until(lambda: any("refused" in f.response for f in goal.feedback), what="refusal of the cancel")
+    world.watcher.until(
+        lambda: any("refused" in f.response for f in goal.feedback), what="refusal of the cancel"
+    )
     result = goal.result()
     assert (result.outcome, result.interaction) == (VERIFIED, Attempt.LOST)
     assert world.heated == 1

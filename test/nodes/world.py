@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from adf_ea_ros import msg, srv
 from adf_ea_ros.action import Execute
 from adf_ea_ros.msg import Heatings
-from adf_ea_ros.nodes.names import execute_action
-from adf_ea_ros.nodes.support import latched
 from builtin_interfaces.msg import Duration
+from rcl_interfaces.srv import SetParameters
 from rclpy.action import ActionClient
 from rclpy.parameter import Parameter
-from rcl_interfaces.srv import SetParameters
+
+from adf_ea_ros import msg, srv
+from adf_ea_ros.nodes.names import execute_action
+from adf_ea_ros.nodes.support import latched
 
 CONFIG = Path(__file__).parents[2] / "config"
 CONTRACTS = [
@@ -29,8 +30,11 @@ PLAN = [
     msg.Step(id="record", capability="record", arguments='{"sample": "s1"}', after=["measure"]),
 ]
 REFUSED, VERIFIED, UNVERIFIED, ABSENT = (
-    Execute.Result.REFUSED, Execute.Result.VERIFIED, Execute.Result.UNVERIFIED, Execute.Result.ABSENT,
-)  # fmt: skip
+    Execute.Result.REFUSED,
+    Execute.Result.VERIFIED,
+    Execute.Result.UNVERIFIED,
+    Execute.Result.ABSENT,
+)
 RIG = "adf_ea_ros.nodes.sim_rig"
 AUTHORITY = "adf_ea_ros.nodes.authority_main"
 CAPABILITY = "adf_ea_ros.nodes.capability_main"
@@ -75,7 +79,9 @@ class World:
         """Print what happened."""
         for d in self.decisions:
             sign = "+" if d.authorized else "-"
-            print(d.generation, d.header.stamp.sec, d.request, d.subject, sign, *d.rules, *d.reasons, d.sentence)
+            print(
+                d.generation, d.header.stamp.sec, d.request, d.subject, sign, *d.rules, *d.reasons, d.sentence
+            )
         for process in self.processes:
             print(process.command[2], process.output)
 
@@ -90,9 +96,11 @@ class World:
 
     def _authority_parameters(self):
         return {
-            "contracts": listed(CONTRACTS), "tasks": listed([TASK]),
-            "ledger": self.folder / "ledger.db", "use_sim_time": "true",
-        }  # fmt: skip
+            "contracts": listed(CONTRACTS),
+            "tasks": listed([TASK]),
+            "ledger": self.folder / "ledger.db",
+            "use_sim_time": "true",
+        }
 
     def authority(self, wait=True, **parameters):
         process = self.start(AUTHORITY, *ros_args({**self._authority_parameters(), **parameters}))
@@ -130,12 +138,19 @@ class World:
 
     def call(self, name, **fields):
         kind = {
-            "list_capabilities": srv.ListCapabilities, "start_episode": srv.StartEpisode,
-            "get_episode": srv.GetEpisode, "revise_proposal": srv.ReviseProposal, "admit": srv.Admit,
-            "report": srv.Report, "list_attempts": srv.ListAttempts, "observe": srv.Observe,
-            "claim_completion": srv.ClaimCompletion, "stop_episode": srv.StopEpisode,
-            "set_availability": srv.SetAvailability, "halt": srv.Halt,
-        }[name]  # fmt: skip
+            "list_capabilities": srv.ListCapabilities,
+            "start_episode": srv.StartEpisode,
+            "get_episode": srv.GetEpisode,
+            "revise_proposal": srv.ReviseProposal,
+            "admit": srv.Admit,
+            "report": srv.Report,
+            "list_attempts": srv.ListAttempts,
+            "observe": srv.Observe,
+            "claim_completion": srv.ClaimCompletion,
+            "stop_episode": srv.StopEpisode,
+            "set_availability": srv.SetAvailability,
+            "halt": srv.Halt,
+        }[name]
         client = self.watcher.node.create_client(kind, f"/authority/{name}")
         self.watcher.until(client.service_is_ready, what=f"service {name}")
         try:
@@ -154,11 +169,15 @@ class World:
         client = ActionClient(self.watcher.node, Execute, execute_action(provider))
         self.watcher.until(client.server_is_ready, what=f"action of {provider}")
         goal = Execute.Goal(
-            episode=fields.get("episode", self.episode), step=step, provider=fields.get("named", provider),
+            episode=fields.get("episode", self.episode),
+            step=step,
+            provider=fields.get("named", provider),
             evidence_timeout=Duration(sec=evidence_timeout),
-        )  # fmt: skip
+        )
         feedback = []
-        handle = self.watcher.result(client.send_goal_async(goal, lambda m: feedback.append(m.feedback)), what="goal")
+        handle = self.watcher.result(
+            client.send_goal_async(goal, lambda m: feedback.append(m.feedback)), what="goal"
+        )
         assert handle.accepted
         running = Goal(self, handle)
         running.feedback = feedback
@@ -180,11 +199,12 @@ class World:
         def found():
             return next(
                 (
-                    d for d in self.decisions
+                    d
+                    for d in self.decisions
                     if reasons <= set(d.reasons) and all(getattr(d, k) == v for k, v in fields.items())
                 ),
                 None,
-            )  # fmt: skip
+            )
 
         return self.watcher.until(found, 40, what)
 
