@@ -75,8 +75,15 @@ class Demo:
         report = self.folder.report("direct")
         with Stage(domain, self.folder.logs) as stage:
             stage.start("rig_direct", "adf_ea_ros.nodes.sim_rig", self._rig(report))
-            client = stage.start("direct", "adf_ea_ros.nodes.demo_direct", ["--sample", SAMPLE], heard=True)
             with contextlib.closing(Eyes(SAMPLE, lambda _: None)) as eyes:
+                for _ in self._until(lambda: eyes.now > 0, _START, "the rig's clock"):
+                    eyes.spin(0.05)
+                    stage.check()
+                    screen.status("waiting for the rig")
+                arguments = ["--sample", SAMPLE]
+                client = stage.start("direct", "adf_ea_ros.nodes.demo_direct", arguments, heard=True)
+                    "direct", "adf_ea_ros.nodes.demo_direct", ["--sample", SAMPLE], heard=True
+                )
                 for _ in self._until(lambda: client.code is not None, _START, "the direct client to end"):
                     eyes.spin(0.05)
                     stage.check("direct")

@@ -19,6 +19,7 @@ from types import TracebackType
 from typing_extensions import Self
 
 from adf_ea_ros.nodes.isolation import DomainLease
+from adf_ea_ros.nodes.support import EXIT_USAGE
 
 _GRACE = 5.0  # seconds for a process to end by itself when asked
 _PR_SET_PDEATHSIG = 1
@@ -144,9 +145,13 @@ class Stage:
 
     def check(self, *may_end: str) -> None:
         """Raises Ended where a process has ended that must not have."""
-        for child in self.children.values():
-            if child.code is not None and child.name not in may_end:
-                raise Ended(child)
+        ended = [c for c in self.children.values() if c.code is not None and c.name not in may_end]
+        if not ended:
+            return
+        # What stops several, such as a malformed contract, is best told by the one that was started first.
+        first = next(iter(self.children.values()))
+        first.join(_GRACE if ended[0].code == EXIT_USAGE else 0.0)
+        raise Ended(first if first.code is not None else ended[0])
 
     def close(self) -> None:
         """End everything: asked first, in reverse order of starting, then killed."""

@@ -141,7 +141,7 @@ def test_a_malformed_contract_is_listed_and_stops_it(demo: Start, tmp_path: Path
     lines = {
         number for number, line in enumerate(broken.read_text().splitlines(), 1) if "count: zero" in line
     }
-    assert f"{broken}:{lines.pop()}:" in process.output
+    assert f"the authority process ended with exit code 2:\n  {broken}:{lines.pop()}:" in process.output
     assert "Traceback" not in process.output
 
 
