@@ -82,8 +82,6 @@ class Demo:
                     screen.status("waiting for the rig")
                 arguments = ["--sample", SAMPLE]
                 client = stage.start("direct", "adf_ea_ros.nodes.demo_direct", arguments, heard=True)
-                    "direct", "adf_ea_ros.nodes.demo_direct", ["--sample", SAMPLE], heard=True
-                )
                 for _ in self._until(lambda: client.code is not None, _START, "the direct client to end"):
                     eyes.spin(0.05)
                     stage.check("direct")
