@@ -1,0 +1,196 @@
+"""The judge: decisions in, violations out. It reads events as plain JSON values and asks a record of the world.
+
+It never imports the code that it judges. A decision is its ``Decided`` event and everything up to the next one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from studies.checker.books import Books
+from studies.checker.completion import check_completion
+from studies.checker.conditions import Json, fact, holds
+from studies.checker.dispatching import check_dispatch
+from studies.checker.progress import check_certified, check_end, check_settled
+from studies.checker.properties import Violation
+from studies.checker.world import World
+
+_RECORDS = {
+    "Report": {"Reported"},
+    "Reconcile": {"Reported"},
+    "Restart": {"Restarted"},
+    "SetAvailability": {"AvailabilityChanged", "CancelRequested"},
+    "Halt": {"Halted", "CancelRequested"},
+    "Resume": {"Resumed"},
+    "Stop": {"Stopped"},
+    "Begin": {"EpisodeStarted"},
+    "Revise": {"ProposalAdmitted", "StateSettled", "FactsChecked", "Revoked", "StateOwed", "PreservationBroken",
+               "Certified"},
+}  # fmt: skip
+_GRANTS = {"Dispatched": "Dispatch", "Completed": "Claim", "ObservationSpent": "Observe",
+           "ProposalAdmitted": "Revise", "Stopped": "Stop", "EpisodeStarted": "Begin", "Restarted": "Restart"}  # fmt: skip
+_LATE = {"Report", "Reconcile", "Restart", "Begin"}
+
+
+class Judge:
+    """Judges a history decision by decision; ``fork`` lets an exploration branch."""
+
+    def __init__(self) -> None:
+        """Nothing has happened."""
+        self.books = Books()
+
+    def fork(self) -> Judge:
+        """An independent judge of the same past."""
+        other = Judge.__new__(Judge)
+        other.books = self.books.fork()
+        return other
+
+    def decision(self, events: Sequence[Json], world: World) -> list[Violation]:
+        """Judge one decision against the world as it is and was at its time."""
+        first, books = events[0], self.books
+        if first["type"] != "Decided":
+            return [Violation("C20", f"{first['type']} stands outside any decision")]
+        now, request = first["time"], first["request"]
+        found = self._opening(first)
+        dispatched = 0
+        before = books.fork()
+        new: list[Json] = []
+        for event in events[1:]:
+            kind = event["type"]
+            found += self._structure(first, event)
+            if kind == "Dispatched":
+                dispatched += 1
+                found += check_dispatch(books, event["attempt"], first, world, now)
+            elif kind == "Certified":
+                found += check_certified(books, event["certificate"], new, world, now)
+            elif kind == "StateSettled":
+                found += check_settled(books, event, new)
+            elif kind == "Completed":
+                found += check_completion(books, event, world, now)
+            elif kind == "ObservationSpent":
+                found += _observation(books, event, now)
+            elif kind == "Restarted" and event["generation"] <= books.generation:
+                found.append(Violation("C19", f"generation {event['generation']} after {books.generation}"))
+            elif kind in {"Assessed", "FactsChecked"}:
+                found += _honest(books, event, world, now)
+            if isinstance(event.get("attempt"), str) and event["attempt"] not in {"", *books.trials}:
+                found.append(Violation("C20", f"{kind} on {event['attempt']}, which was never dispatched"))
+                continue
+            books.apply(event, now)
+            new.append(event)
+        books.apply(first, now)
+        if dispatched > 1:
+            found.append(Violation("C20", f"{dispatched} dispatches in one decision"))
+        found += check_end(before, books, new, now)
+        found += _allowances(before, books, new)
+        if request == "Begin" and first["authorized"] and before.phase:
+            found.append(Violation("C20", "the episode began twice"))
+        return found
+
+    def _opening(self, first: Json) -> list[Violation]:
+        number = f"{first['id'].rpartition(':')[2]}"
+        if number != str(self.books.decisions + 1):
+            return [Violation("C19", f"decision {first['id']} follows {self.books.decisions} decisions")]
+        return []
+
+    def _structure(self, first: Json, event: Json) -> list[Violation]:
+        kind, request = event["type"], first["request"]
+        found = []
+        if kind not in _RECORDS.get(request, {kind}):
+            found.append(Violation("C16", f"{kind} follows a {request}"))
+        if kind in _GRANTS and not (first["authorized"] and request == _GRANTS[kind]):
+            found.append(Violation("C20", f"{kind} follows a {request}, authorized: {first['authorized']}"))
+        if kind in {"Dispatched", "Certified", "Completed", "ObservationSpent", "ProposalAdmitted"} and (
+            self.books.phase != "active"
+        ):
+            found.append(Violation("C20", f"{kind} while the episode is {self.books.phase or 'not begun'}"))
+        if self.books.phase != "active" and request not in _LATE:
+            found.append(
+                Violation("C20", f"{request} had an effect while the episode is {self.books.phase!r}")
+            )
+        return found
+
+
+def judge(history: Iterable[Json], world: World) -> list[Violation]:
+    """All violations of a finished history."""
+    one, found = Judge(), []
+    for decision in decisions(history):
+        found += one.decision(decision, world)
+    return found
+
+
+def decisions(history: Iterable[Json]) -> list[list[Json]]:
+    """The history cut before each ``Decided``."""
+    parts: list[list[Json]] = []
+    for event in history:
+        if event["type"] == "Decided" or not parts:
+            parts.append([])
+        parts[-1].append(event)
+    return parts
+
+
+def _honest(books: Books, event: Json, world: World, now: int) -> list[Violation]:
+    """C0 of every finding, and C22 of those on the present."""
+    found = []
+    for finding in event["findings"]:
+        condition = finding["condition"]
+        if finding["integrity"] or not (finding["verdict"] == "SATISFIED" or finding["negative"]):
+            continue
+        if finding["captured"] > now or not finding["basis"]:
+            continue  # from the future, or of nothing: no evidence, and the books do not take it as such
+        attempt = event.get("attempt", "")
+        if _is_event(books, attempt, condition):
+            true = world.happened(attempt, fact(condition), finding["captured"])
+        else:
+            true = holds(condition, world.value(fact(condition), finding["captured"]))
+        if true is not (finding["verdict"] == "SATISFIED"):
+            found.append(
+                Violation("C0", f"{finding['requirement']} at {finding['captured']}: {finding['verdict']}")
+            )
+    return found
+
+
+def _is_event(books: Books, attempt: str, condition: Json) -> bool:
+    trial = books.trials.get(attempt)
+    return trial is not None and any(
+        e["kind"] == "event" and e["condition"] == condition for e in trial.operation["effects"]
+    )
+
+
+def _observation(books: Books, event: Json, now: int) -> list[Violation]:
+    if books.observation < 1:
+        return [Violation("C12", "an observation beyond the budget")]
+    trial = books.trials.get(event["attempt"])
+    if event["attempt"]:
+        if trial is None or not trial.owed or trial.superseded:
+            return [Violation("C21", f"attempt {event['attempt']} is not unresolved")]
+        return []
+    for node in books.nodes.values():
+        operation = node["operation"]
+        if books.established_now(operation["key"], operation):
+            for effect in operation["effects"]:
+                for requirement in effect["requirements"]:
+                    found = books.found(requirement["id"], effect["condition"])
+                    if found is None or not (now <= found["valid_until"] and found["verdict"] in
+                                             {"SATISFIED", "UNSATISFIED"}) or not found["basis"]:  # fmt: skip
+                        return []
+    return [Violation("C21", "everything established is known")]
+
+
+def _allowances(before: Books, after: Books, new: list[Json]) -> list[Violation]:
+    if any(event["type"] == "EpisodeStarted" for event in new):
+        return []
+    found = []
+    spent = sum(event["type"] == "Dispatched" for event in new)
+    looked = sum(event["type"] == "ObservationSpent" for event in new)
+    if after.physical != before.physical - spent or after.physical < 0:
+        found.append(
+            Violation("C12", f"physical {before.physical} to {after.physical} for {spent} dispatches")
+        )
+    if after.observation != before.observation - looked or after.observation < 0:
+        found.append(Violation("C12", f"observation {before.observation} to {after.observation}"))
+    for key, account in after.accounts.items():
+        old = before.accounts.get(key)
+        if account.retries < 0 or (old is not None and account.retries > old.retries):
+            found.append(Violation("C12", f"retry allowance of {key} is {account.retries}"))
+    return found

@@ -1,0 +1,56 @@
+"""``python -m studies.exploration``: the quick models; ``--full``: all of them, on every processor."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import os
+import sys
+from collections import Counter
+from functools import partial
+
+from studies.exploration import models
+from studies.exploration.batch import run_one
+
+
+def main() -> int:
+    """Print one line for each model, then the sums; 1 where anything was violated."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--full", action="store_true", help="all models (minutes)")
+    parser.add_argument("--limit", type=int, default=0, help="stop each model after this many states")
+    parser.add_argument("--check", type=float, default=0.01, help="share of state names to verify")
+    parser.add_argument("--only", default="", help="models whose names contain this")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    options = parser.parse_args()
+    names = [m.name for m in (models.full() if options.full else models.quick())]
+    chosen = [i for i, n in enumerate(names) if options.only in n]
+    run = partial(run_one, full=options.full, limit=options.limit, check=options.check)
+    print(f"{'model':44} {'states':>8} {'transitions':>11} {'decisions':>9} {'done':>6} {'bad':>4} {'s':>6}")
+    results = []
+    with multiprocessing.get_context("spawn").Pool(options.jobs) as pool:
+        for result in pool.imap(run, chosen):
+            results.append(result)
+            bad = sum(result.violations.values())
+            print(f"{result.model:44} {result.states:8} {result.transitions:11} {result.decisions:9} "
+                  f"{result.completions:6} {bad:4} {result.seconds:6.1f}{'' if result.complete else ' cut'}", flush=True)  # fmt: skip
+            for story in result.stories:
+                print(f"  {story}")
+    rules, reasons, violations = Counter[str](), Counter[str](), Counter[str]()
+    for result in results:
+        rules += result.rules
+        reasons += result.reasons
+        violations += result.violations
+    print("grants:", dict(rules.most_common()))
+    print("reasons:", dict(reasons.most_common()))
+    print("violations:", dict(violations) or "none")
+    print(json.dumps({
+        "states": sum(r.states for r in results), "transitions": sum(r.transitions for r in results),
+        "decisions": sum(r.decisions for r in results), "violations": sum(violations.values()),
+        "complete": all(r.complete for r in results),
+    }))  # fmt: skip
+    return 1 if violations else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,104 @@
+"""One name for all places that behave alike: times relative to now, and nothing that no rule can ask for again.
+
+Times further back than any rule can tell apart are equal; revoked certificates, decided requests and ended
+attempts are history. ``--check`` compares places that got the same name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+
+from adf_ea_ros.authority.model import ANSWERED, NOT_EXECUTED, Attempt, Certificate
+from adf_ea_ros.authority.state import DECIDED, State, current, fact_key
+from adf_ea_ros.contracts.conditions import Ns
+from adf_ea_ros.evidence.types import Finding, Verdict
+from studies.exploration.models import BOUND, MAX_AGE
+from studies.exploration.moves import Place
+
+Age = Callable[[Ns, int], int | None]
+
+
+def name(place: Place) -> bytes:
+    """The name of a place."""
+    state, world = place.state, place.world
+    now = world.now
+
+    def age(time: Ns, most: int) -> int | None:
+        """How long ago; nothing asks further back than ``most``."""
+        return None if time < 0 else max(time - now, -most)
+
+    alive = {a for a in state.attempts if _matters(state, a, now)}
+    parts = (
+        state.phase, state.physical, state.observation, state.halted, sorted(state.unavailable), sorted(state.broken),
+        place.restarts, sorted((n.id, n.operation.capability, n.after) for n in state.proposal.nodes.values()),
+        [_attempt(state.attempts[a], state, age, now) for a in sorted(alive)],
+        sorted(_certificate(c, state, age) for c in state.certificates.values() if not c.revoked),
+        sorted(
+            (k, r.retries, r.attempts > 0, r.established, r.latest if r.latest in alive else "",
+             r.operation.capability if r.operation is not None else "",
+             sorted((e, bool(state.certificates[c].revoked)) for e, c in r.certificates.items()))
+            for k, r in state.keys.items()
+        ),
+        sorted((o, state.certificates[w.certificate].key, w.needed_by) for o, w in state.owed.items()),
+        sorted((k, _finding(f, age)) for k, f in state.facts.items() if current(f, now)),
+        sorted((k, age(t, MAX_AGE + 1)) for k, t in state.touched.items()),
+        [(o.attempt, o.effects) for o in state.execution.values()], sorted(state.lingering),
+        world.facts, world.past[:MAX_AGE], sorted(world.unseen), sorted(world.sampled), world.interference, sorted(map(str, world.broken)),
+        [(c.attempt, c.left, age(c.until, 0) if c.left else 0, c.accepted, c.ended) for c in world.commands
+         if c.left or c.attempt in state.execution or c.attempt in state.lingering],
+        sorted((a, f, age(t, MAX_AGE + 1)) for a, f, t in world.events),
+    )  # fmt: skip
+    return hashlib.blake2b(repr(parts).encode(), digest_size=12).digest()
+
+
+def _matters(state: State, attempt: str, now: Ns) -> bool:
+    one = state.attempts[attempt]
+    latest = state.keys[one.key].latest == attempt
+    return latest or attempt in state.execution or attempt in state.lingering or one.could_take_effect(now)
+
+
+def _attempt(attempt: Attempt, state: State, age: Age, now: Ns) -> tuple[object, ...]:
+    """Answers of one kind are one; an attempt that is settled and at its end matters by its provider alone."""
+    who = (attempt.id, attempt.key, attempt.provider)
+    if (
+        attempt.id not in state.execution
+        and not attempt.could_take_effect(now)
+        and attempt.id not in state.lingering
+    ):
+        return who
+    said = attempt.interaction.value
+    if attempt.interaction in ANSWERED:
+        said = "answered"
+    elif attempt.interaction in NOT_EXECUTED:
+        said = "never"
+    findings = attempt.findings if attempt.id in state.execution else ()
+    return (
+        *who, said, age(attempt.dispatched, BOUND + MAX_AGE), age(attempt.settled, MAX_AGE + 1), attempt.superseded,
+        attempt.cancel_requested, attempt.accepted, attempt.doubtful,
+        sorted((f.requirement, _finding(f, age)) for f in findings if current(f, now)),
+    )  # fmt: skip
+
+
+def _finding(found: Finding, age: Age) -> tuple[object, ...]:
+    if found.verdict not in DECIDED:
+        return (found.verdict is Verdict.UNKNOWN,)
+    return found.verdict.value, found.negative, bool(found.basis), age(found.captured, MAX_AGE + 1)
+
+
+def _certificate(one: Certificate, state: State, age: Age) -> tuple[object, ...]:
+    later = []
+    for requirement in one.requirements:
+        found = state.facts.get(fact_key(requirement, one.condition))
+        later.append(found is not None and found.horizon > one.granted)
+    mine = one.id in state.keys[one.key].certificates.values()
+    return (
+        one.key,
+        one.effect,
+        one.requirements,
+        mine,
+        one.attempt,
+        age(one.granted, 1),
+        age(one.valid_until, 1),
+        later,
+    )

@@ -1,0 +1,102 @@
+"""Scripted histories with their world, for plants: a good history, cut into decisions, each with its world."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace as with_
+
+from adf_ea_ros.authority import requests as rq
+from adf_ea_ros.authority.events import encode_event
+from adf_ea_ros.authority.model import Interaction, Replay
+from studies.checker import Judge
+from studies.exploration.models import Model, chain, initial, preserve
+from studies.exploration.moves import Place, ask, opening
+from studies.exploration.world import TinyWorld
+
+Json = dict[str, Any]
+A, B = ("a", "on"), ("b", "on")
+
+
+class Story:
+    """A history in the making: each request is judged later, against the world at its time."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.events: list[list[Json]] = []
+        self.worlds: list[TinyWorld] = []
+        self.place = opening(model)
+        begun = rq.Begin(model.start)
+        from adf_ea_ros.authority.decide import decide
+        from adf_ea_ros.authority.state import State
+
+        self._keep(decide(State(), begun, model.start.time).events, self.place.world)
+
+    def _keep(self, events: Any, world: TinyWorld) -> None:
+        self.events.append([msgspec.json.decode(encode_event(e)) for e in events])
+        self.worlds.append(world)
+
+    def ask(self, request: rq.AnyRequest, view: str = "fresh", assessed: str = "fresh") -> Story:
+        step = ask(self.model, self.place, request, "", view, assessed)
+        assert step.decision is not None
+        assert step.decision.authorized, step.decision.sentence
+        assert not step.violations, step.violations
+        # The world as the checker met it: before what this decision sends.
+        self._keep(
+            step.decision.events, step.place.world if step.decision.attempt is None else self.place.world
+        )
+        self.place = step.place
+        return self
+
+    def tick(self, fact: tuple[str, str] | None = None, value: bool = True, by: str = "") -> Story:
+        self.place = self.place._replace(world=self.place.world.tick(fact, value, by))
+        return self
+
+    def answer(self, attempt: str, what: Interaction, **how: bool) -> Story:
+        self.place = self.place._replace(world=self.place.world.answered(attempt, **how))
+        return self.ask(rq.Report(attempt, what), "none", "none")
+
+
+def recovery() -> Story:
+    """A is refused, retried, verified, lost, repaired and verified again; then B; then the claim."""
+    model = chain(Replay.WHEN_ABSENT, goal_a=True, physical=5)
+    story = Story(replace(model, interference=3, start=with_(model.start, observation=2)))
+    story.ask(rq.Revise(model.proposals[0])).ask(rq.Dispatch("a", "p"))
+    story.answer("e.1", Interaction.REJECTED, dead=True).tick()
+    story.ask(rq.Dispatch("a", "p")).tick(A, by="e.2").answer(
+        "e.2", Interaction.SUCCEEDED, ended=True, accepted=True
+    ).tick()
+    story.ask(rq.Assess("e.2", ())).tick(A, value=False).ask(rq.Refresh(())).ask(rq.Dispatch("a", "p"))
+    story.tick(A, by="e.3").answer("e.3", Interaction.SUCCEEDED, ended=True, accepted=True).tick()
+    story.ask(rq.Assess("e.3", ())).ask(rq.Dispatch("b", "r")).ask(rq.Observe("b"), "fresh", "none")
+    story.tick(B, by="e.4").answer("e.4", Interaction.SUCCEEDED, ended=True, accepted=True).tick()
+    return story.ask(rq.Assess("e.4", ())).ask(rq.Claim(()))
+
+
+def kept() -> Story:
+    """A preserved fact is seen broken."""
+    story = Story(preserve())
+    return story.tick(("k", "on"), value=False).ask(rq.Refresh(()))
+
+
+def begun() -> Story:
+    """What the task trusts initially was lost, and is done by hand."""
+    story = Story(initial())
+    return story.tick(A, value=False).ask(rq.Revise(story.model.proposals[0])).ask(rq.Dispatch("a", "p"))
+
+
+def verdicts(story: Story, plant: Callable[[list[list[Json]], list[Any]], None]) -> set[str]:
+    """The properties that the judge finds violated once ``plant`` has edited the history or the world."""
+    events, worlds = copy.deepcopy(story.events), list(story.worlds)
+    plant(events, worlds)
+    judge, found = Judge(), set()
+    for decision, world in zip(events, worlds, strict=True):
+        found |= {v.property for v in judge.decision(decision, world)}
+    return found
+
+
+__all__ = ["A", "B", "Json", "Place", "Story", "begun", "kept", "recovery", "verdicts"]
