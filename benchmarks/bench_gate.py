@@ -116,7 +116,7 @@ def device(rate: float) -> None:
         node.create_timer(1.0 / rate, lambda: publish("background"))
     executor = SingleThreadedExecutor()
     executor.add_node(node)
-    with contextlib.suppress(ExternalShutdownException, KeyboardInterrupt):
+    with contextlib.suppress(ExternalShutdownException, RuntimeError):
         executor.spin()
     server.destroy()
 

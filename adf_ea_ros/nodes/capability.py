@@ -56,7 +56,7 @@ class CapabilityNode(Node):
         self._group = ReentrantCallbackGroup()  # one goal that waits holds up no other
         self.waits = Waits(self)
         self.port: AuthorityPort = port or ServicePort(
-            self, self.waits, self._authority, self._patience, self._group
+            self, self.waits, self._authority, self._patience, self._device, self._group
         )
         self.outbox = Outbox(self.port)
         self.runs: dict[str, Run] = {}

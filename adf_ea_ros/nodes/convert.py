@@ -23,6 +23,7 @@ from adf_ea_ros.authority.model import (
     Obligation,
     ObligationKind,
 )
+from adf_ea_ros.authority.proposal import topological
 from adf_ea_ros.authority.requests import Answer
 from adf_ea_ros.authority.rules.coverage import covered
 from adf_ea_ros.authority.state import State
@@ -287,6 +288,12 @@ def _newest(state: State, planned: set[str]) -> list[str]:
     return sorted(numbers, key=lambda key: (key in planned, numbers[key]), reverse=True)[:SHOWN]
 
 
+def _steps(state: State) -> list[Any]:
+    """The admitted proposal, each step behind those that it comes after."""
+    nodes = state.proposal.nodes
+    return [step_msg(nodes[name]) for name in topological(tuple(nodes[name] for name in sorted(nodes)))]
+
+
 def episode_msg(state: State, now: Ns) -> Any:
     """A msg/Episode: the public view of an episode, of its newest operations where there are many."""
     advice = feedback(state, now)
@@ -304,7 +311,7 @@ def episode_msg(state: State, now: Ns) -> Any:
         generation=state.generation,
         revision=state.proposal.revision,
         decisions=state.decisions,
-        steps=[step_msg(node) for node in state.proposal.nodes.values()],
+        steps=_steps(state),
         budget=msg.Budget(physical=state.physical, observation=state.observation, retry=-1),
         obligations=obligation_msgs(state, now),
         attempts=[attempt_msg(given) for given in shown_attempts(state, now)],

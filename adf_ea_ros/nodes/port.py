@@ -19,11 +19,20 @@ from adf_ea_ros.runtime.public import Order, Ruling
 
 
 class ServicePort:
-    """See ``runtime.port.AuthorityPort``. Every call ends within ``wait`` seconds of real time."""
+    """See ``runtime.port.AuthorityPort``. Every call ends within a stated time, in real seconds."""
 
-    def __init__(self, node: Node, waits: Waits, authority: str, wait: float, group: CallbackGroup) -> None:
-        """``authority`` is the full name of the authority node."""
+    def __init__(
+        self, node: Node, waits: Waits, authority: str, wait: float, device: float, group: CallbackGroup
+    ) -> None:
+        """Find the services.
+
+        Args:
+            authority: full name of the authority node.
+            wait: for an answer, and for the authority to be found.
+            device: how much longer an admission may take: the authority may wait for a device to appear.
+        """
         self._node, self._waits, self._wait, self.authority = node, waits, wait, authority
+        self._device = device
         self._late: list[Callable[[Order], None]] = []
 
         def client(kind: Any, name: str) -> Any:
@@ -47,18 +56,21 @@ class ServicePort:
         for listener in self._listeners:
             listener(said)
 
-    async def _call(self, client: Any, request: Any, late: Callable[[Any], None] | None = None) -> Any:
+    async def _call(
+        self, client: Any, request: Any, late: Callable[[Any], None] | None = None, extra: float = 0.0
+    ) -> Any:
+        wait = self._wait + extra
         if not client.service_is_ready() and not await self._waits.within(
             client.service_is_ready, self._wait
         ):
             raise Unreachable(f"{self.authority} was not found within {self._wait:g} s")
         future = client.call_async(request)
-        if not await self._waits.within(future.done, self._wait):
+        if not await self._waits.within(future.done, wait):
             if late is None:
                 client.remove_pending_request(future)
             else:
                 future.add_done_callback(guard(self._node, "late answer", lambda done: late(done.result())))
-            raise Unreachable(f"{self.authority} did not answer within {self._wait:g} s")
+            raise Unreachable(f"{self.authority} did not answer within {wait:g} s")
         return future.result()
 
     async def admit(
@@ -66,7 +78,7 @@ class ServicePort:
     ) -> tuple[Ruling, Order | None]:
         """See ``AuthorityPort``."""
         request = srv.Admit.Request(episode=episode, step=step, provider=provider, generation=generation)
-        response = await self._call(self._admit, request, self._too_late)
+        response = await self._call(self._admit, request, self._too_late, self._device)
         return ruling_of(response.decision), _order(response)
 
     def _too_late(self, response: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 from adf_ea_ros.action import Execute
@@ -175,13 +176,22 @@ class World:
             evidence_timeout=Duration(sec=evidence_timeout),
         )
         feedback = []
-        handle = self.watcher.result(
-            client.send_goal_async(goal, lambda m: feedback.append(m.feedback)), what="goal"
-        )
+        handle = self.watcher.result(self._sent(client, goal, feedback), what="goal")
         assert handle.accepted
         running = Goal(self, handle)
         running.feedback = feedback
         return running
+
+    def _sent(self, client, goal, feedback):
+        """The answer to the goal may get lost while both sides are still discovering each other."""
+        for _ in range(4):
+            future = client.send_goal_async(goal, lambda m: feedback.append(m.feedback))
+            end = time.monotonic() + 5.0
+            while not future.done() and time.monotonic() < end:
+                self.watcher.spin()
+            if future.done():
+                break
+        return future
 
     def run(self, step, provider, **fields):
         return self.goal(step, provider, **fields).result()
