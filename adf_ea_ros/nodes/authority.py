@@ -18,7 +18,6 @@ from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackRet
 from adf_ea_ros import msg
 from adf_ea_ros.authority.state import State
 from adf_ea_ros.contracts.catalog import Catalog
-from adf_ea_ros.contracts.conditions import Ns
 from adf_ea_ros.evidence.types import Observation
 from adf_ea_ros.ledger.errors import LedgerError
 from adf_ea_ros.ledger.opening import open_ledger
@@ -131,11 +130,20 @@ class AuthorityNode(LifecycleNode):
         if self._sim_time:
             # Readbacks may overtake the clock on their way: they go on as soon as it has caught up.
             step = JumpThreshold(
-                min_forward=Duration(nanoseconds=1), min_backward=None, on_clock_change=False
+                min_forward=Duration(nanoseconds=1),
+                min_backward=Duration(nanoseconds=-1),
+                on_clock_change=False,
             )
             self._jump = self.get_clock().create_jump_callback(
-                step, post_callback=guard(self, "clock", lambda _: self._release())
+                step, post_callback=guard(self, "clock", self._on_clock)
             )
+
+    def _on_clock(self, jump: Any) -> None:
+        """Simulated time moved."""
+        if self.service is not None and jump.delta.nanoseconds < 0:
+            self.get_logger().warning("time went backwards: what was seen before counts for nothing now")
+            self.service.clock_reset(self.desk.now)
+        self._release()
 
     # -- life ------------------------------------------------------------------------------------------
 
@@ -169,9 +177,10 @@ class AuthorityNode(LifecycleNode):
         for provider in self.catalog.providers():
             for name, route in provider.routes.items():
                 full = f"{provider.id}/{name}"
-                unreadable = service.buffers[full].unreadable
                 self.readbacks.append(
-                    Readback(self, full, provider, route, take, unreadable, sim_time=self._sim_time)
+                    Readback(
+                        self, full, provider, route, take, service.buffers[full], sim_time=self._sim_time
+                    )
                 )
 
     def on_activate(self, _state: LifecycleState) -> TransitionCallbackReturn:
@@ -283,10 +292,6 @@ class AuthorityNode(LifecycleNode):
             self.overruled.pop(provider, None)
             reason = self.presence.reason(provider) or ""
         return self.desk.set_availability(provider, reason, cancel=cancel)
-
-    def now(self) -> Ns:
-        """ROS time."""
-        return self.desk.now
 
 
 def _default_ledger(name: str) -> str:

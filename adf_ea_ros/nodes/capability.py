@@ -18,7 +18,6 @@ from adf_ea_ros.action import Execute
 from adf_ea_ros.authority.model import Interaction
 from adf_ea_ros.authority.requests import Answer
 from adf_ea_ros.contracts.catalog import Catalog
-from adf_ea_ros.contracts.conditions import Ns
 from adf_ea_ros.contracts.model import ProviderContract
 from adf_ea_ros.nodes.convert import INTERACTIONS, decision_msg
 from adf_ea_ros.nodes.hardware import Hardware, Said, Unsendable, hardware
@@ -284,10 +283,6 @@ class CapabilityNode(Node):
     async def _catch_up(self) -> None:
         if await self.outbox.flush():
             await self.reconciler.reconcile()
-
-    def now(self) -> Ns:
-        """ROS time."""
-        return self.waits.now
 
 
 def _broken(handle: Any) -> Any:
