@@ -1,7 +1,7 @@
 """How long one decision takes as an episode grows: past attempts, and obligations with steps in the DAG.
 
-``python benchmarks/bench_decide.py`` prints a table in microseconds and one JSON line. Beside the decisions stand
-two costs of the same run for scale: a lookup in a dict, and a copy of a frozen dataclass.
+``python benchmarks/bench_decide.py`` prints a table in microseconds and one JSON line. Beside the decisions
+stand two costs of the same run for scale: a lookup in a dict, and a copy of a frozen dataclass.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import gc
 import json
 import time
 from collections.abc import Callable
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -76,9 +77,17 @@ def operation(name: str, after: str = "", retries: int = 1, occurrence: str = "o
     effects = (Effect("done", EffectKind.STATE, fact(name), (need(f"{name}.seen", fact(name)),)),)
     needs = (Precondition("ready", fact(after), need(f"{name}.ready", fact(after))),) if after else ()
     return Operation(
-        accounting_key(effects, occurrence), name, f"{name}@1.0.0", f"f-{name}", "{}", occurrence, effects, needs,
-        Policy(PERMITS, retries, Replay.WHEN_ABSENT), (Binding("p", "p@1.0.0", "f-p", 60_000 * MS, -1, PROMISES),),
-    )  # fmt: skip
+        accounting_key(effects, occurrence),
+        name,
+        f"{name}@1.0.0",
+        f"f-{name}",
+        "{}",
+        occurrence,
+        effects,
+        needs,
+        Policy(PERMITS, retries, Replay.WHEN_ABSENT),
+        (Binding("p", "p@1.0.0", "f-p", 60_000 * MS, -1, PROMISES),),
+    )
 
 
 def finding(requirement: Requirement, now: Ns, *, holds: bool) -> Finding:
@@ -93,16 +102,25 @@ class Episode:
     """An episode that can be made long and wide."""
 
     def __init__(self, width: int) -> None:
-        """A chain of ``width`` steps with an obligation for each, and one step that can be retried for ever."""
+        """A chain of ``width`` steps with an obligation for each, and one step that can be retried for
+        ever.
+        """
         self.now: Ns = 1000 * MS
         names = [f"s{i}" for i in range(width)]
         chain = [operation(name, names[i - 1] if i else "") for i, name in enumerate(names)]
         self.tireless = operation("t", retries=1_000_000)
         goals = tuple(
-            Obligation(op.capability, ObligationKind.STATE, op.effects[0].condition, op.effects[0].requirements, op.key,
-                       "done", (names[i - 1],) if i else ())
+            Obligation(
+                op.capability,
+                ObligationKind.STATE,
+                op.effects[0].condition,
+                op.effects[0].requirements,
+                op.key,
+                "done",
+                (names[i - 1],) if i else (),
+            )
             for i, op in enumerate(chain)
-        )  # fmt: skip
+        )
         begin = EpisodeStarted("e", "t@1.0.0", "f", self.now, goals, 10_000_000, 10, generation=1)
         self.state = State()
         self.ask(rq.Begin(begin))
@@ -180,10 +198,8 @@ def decisions(episode: Episode, label: str, count: int, results: dict[str, dict[
         ("dispatch refused, outcome unknown (R6)", rq.Dispatch("t", "p"), False),
         ("dispatch refused, not bound (R2)", rq.Dispatch("s0", "nobody"), False),
     ):
-        decision = decide(state, request, now)
-        if decision.authorized is not wanted:
-            continue  # the step was never attempted at this size
-        row(f"{label}: {name}", lambda r=request: decide(state, r, now), count, results)  # type: ignore[misc]
+        assert decide(state, request, now).authorized is wanted, name
+        row(f"{label}: {name}", partial(decide, state, request, now), count, results)
 
 
 def main() -> None:
@@ -207,12 +223,8 @@ def main() -> None:
         episode.past(10)
         decisions(episode, f"{width} obligations", count, results)
         claim = episode.seen(rq.Claim(), holds=True)
-        row(
-            f"{width} obligations: claim refused",
-            lambda r=claim, e=episode: decide(e.state, r, e.now),
-            max(50, count // 50),
-            results,
-        )  # type: ignore[misc]
+        work = partial(decide, episode.state, claim, episode.now)
+        row(f"{width} obligations: claim refused", work, max(50, count // 50), results)
     print(json.dumps({"benchmark": "decide", "results": results}))
 
 

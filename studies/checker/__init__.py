@@ -1,6 +1,8 @@
-"""An independent judge of histories: it reads the ledger's events and a record of the world, and nothing else.
+"""An independent judge of histories: it reads the ledger's events and a record of the world, and nothing
+else.
 
-``PROPERTIES`` lists what it holds a history to. ``Judge`` takes decisions one by one, ``judge`` a whole history.
+``PROPERTIES`` lists what it holds a history to. ``Judge`` takes decisions one by one, ``judge`` a whole
+history.
 """
 
 from studies.checker.judge import Judge, decisions, judge

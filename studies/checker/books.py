@@ -1,7 +1,10 @@
+# ruff: noqa: ARG002, N802 - handlers are found by event name and all take the same arguments
 """The checker's own books: what a history of events adds up to, kept in plain values.
 
-This repeats the bookkeeping of section 3.4 from its definitions, without the code that it judges. Establishment
-is kept by what an effect says, not by what a contract calls it, so that aliases share it whatever names they use.
+This repeats the bookkeeping of section 3.4 from its definitions, without the code that it judges.
+Establishment
+is kept by what an effect says, not by what a contract calls it, so that aliases share it whatever names
+they use.
 """
 
 from __future__ import annotations
@@ -27,7 +30,9 @@ def finding_name(requirement: str, condition: Json) -> str:
 
 
 def usable(finding: Json, now: int) -> bool:
-    """Decides its condition, without an integrity failure, on samples that are neither old nor from the future."""
+    """Decides its condition, without an integrity failure, on samples that are neither old nor from the
+    future.
+    """
     decided = finding["verdict"] == POSITIVE or (finding["verdict"] == "UNSATISFIED" and finding["negative"])
     sound = not finding["integrity"] and finding["horizon"] <= now and finding["captured"] <= now
     return bool(decided and sound and now <= finding["valid_until"] and finding["basis"])
@@ -91,7 +96,9 @@ class Account:
 
 
 class Books:
-    """G, D, L, U, Z, K and B as the events make them. ``fork`` is cheap: values are replaced, never changed."""
+    """G, D, L, U, Z, K and B as the events make them. ``fork`` is cheap: values are replaced, never
+    changed.
+    """
 
     def __init__(self) -> None:
         """Before the first event."""
@@ -127,7 +134,8 @@ class Books:
     @property
     def goals(self) -> list[Json]:
         """The trusted obligations."""
-        return self.start.get("obligations", [])
+        found: list[Json] = self.start.get("obligations", [])
+        return found
 
     def unsettled(self) -> list[Trial]:
         """U_exec."""
@@ -148,7 +156,9 @@ class Books:
         return self.pending(key) is None and self.established(key, operation)
 
     def certificate(self, key: str, kind: str, condition: Json) -> Json | None:
-        """The latest certificate for an effect of a key, by the effect's meaning; none where it was revoked."""
+        """The latest certificate for an effect of a key, by the effect's meaning; none where it was
+        revoked.
+        """
         name = self.proven.get((key, effect_name(kind, condition)))
         return self.certificates[name] if name is not None and name not in self.revoked else None
 
@@ -198,19 +208,19 @@ class Books:
         if handler is not None:
             handler(event, now)
 
-    def _on_Decided(self, event: Json, now: int) -> None:  # noqa: N802
+    def _on_Decided(self, event: Json, now: int) -> None:
         self.decisions += 1
         self.clock = max(self.clock, now)
 
-    def _on_EpisodeStarted(self, event: Json, now: int) -> None:  # noqa: N802
+    def _on_EpisodeStarted(self, event: Json, now: int) -> None:
         self.start, self.phase, self.clock = event, "active", now
         self.generation = event["generation"]
         self.physical, self.observation = event["physical"], event["observation"]
 
-    def _on_ProposalAdmitted(self, event: Json, now: int) -> None:  # noqa: N802
+    def _on_ProposalAdmitted(self, event: Json, now: int) -> None:
         self.nodes = {node["id"]: node for node in event["nodes"]}
 
-    def _on_Dispatched(self, event: Json, now: int) -> None:  # noqa: N802
+    def _on_Dispatched(self, event: Json, now: int) -> None:
         attempt = event["attempt"]
         operation = self.nodes.get(attempt["node"], {}).get("operation") or {"effects": [], "policy": {}}
         old = self.accounts.get(attempt["key"])
@@ -222,30 +232,36 @@ class Books:
         self.physical -= 1
         self.touched.update(dict.fromkeys(touches(operation), now))
         self.trials[attempt["id"]] = Trial(
-            attempt["id"], attempt["key"], attempt["node"], attempt["provider"], now, attempt["promises"],
-            operation, tuple(effect_name(e["kind"], e["condition"]) for e in operation["effects"]),
-        )  # fmt: skip
+            attempt["id"],
+            attempt["key"],
+            attempt["node"],
+            attempt["provider"],
+            now,
+            attempt["promises"],
+            operation,
+            tuple(effect_name(e["kind"], e["condition"]) for e in operation["effects"]),
+        )
         self.accounts[attempt["key"]] = Account(
             operation, retries, (old.attempts if old is not None else 0) + 1, attempt["id"]
         )
 
-    def _on_Reported(self, event: Json, now: int) -> None:  # noqa: N802
+    def _on_Reported(self, event: Json, now: int) -> None:
         trial, what = self.trials[event["attempt"]], event["interaction"]
         ended = now if what in ANSWERED or what in NOT_EXECUTED else trial.ended
         accepted = trial.accepted or what == "ACCEPTED" or what in ANSWERED
         self.trials[trial.id] = replace(trial, interaction=what, ended=ended, accepted=accepted)
 
-    def _on_Assessed(self, event: Json, now: int) -> None:  # noqa: N802
+    def _on_Assessed(self, event: Json, now: int) -> None:
         trial = self.trials[event["attempt"]]
         found = dict(trial.findings)
         found.update({finding_name(f["requirement"], f["condition"]): f for f in event["findings"]})
         self.trials[trial.id] = replace(trial, findings=tuple(found.items()))
 
-    def _on_FactsChecked(self, event: Json, now: int) -> None:  # noqa: N802
+    def _on_FactsChecked(self, event: Json, now: int) -> None:
         for found in event["findings"]:
             self.facts[finding_name(found["requirement"], found["condition"])] = found
 
-    def _on_Certified(self, event: Json, now: int) -> None:  # noqa: N802
+    def _on_Certified(self, event: Json, now: int) -> None:
         found = event["certificate"]
         name = effect_name(found["kind"], found["condition"])
         self.certificates[found["id"]] = found
@@ -257,38 +273,38 @@ class Books:
         if trial is not None:
             self.trials[trial.id] = replace(trial, owed=tuple(o for o in trial.owed if o != name))
 
-    def _on_Revoked(self, event: Json, now: int) -> None:  # noqa: N802
+    def _on_Revoked(self, event: Json, now: int) -> None:
         self.revoked |= {event["certificate"]}
 
-    def _on_StateOwed(self, event: Json, now: int) -> None:  # noqa: N802
+    def _on_StateOwed(self, event: Json, now: int) -> None:
         self.owed[ident(event["condition"])] = event
 
-    def _on_StateSettled(self, event: Json, now: int) -> None:  # noqa: N802
+    def _on_StateSettled(self, event: Json, now: int) -> None:
         self.owed.pop(ident(event["condition"]), None)
 
-    def _on_PreservationBroken(self, event: Json, now: int) -> None:  # noqa: N802
+    def _on_PreservationBroken(self, event: Json, now: int) -> None:
         self.broken |= {event["obligation"]}
 
-    def _on_ObservationSpent(self, event: Json, now: int) -> None:  # noqa: N802
+    def _on_ObservationSpent(self, event: Json, now: int) -> None:
         self.observation -= 1
 
-    def _on_Restarted(self, event: Json, now: int) -> None:  # noqa: N802
+    def _on_Restarted(self, event: Json, now: int) -> None:
         self.generation = event["generation"]
 
-    def _on_AvailabilityChanged(self, event: Json, now: int) -> None:  # noqa: N802
+    def _on_AvailabilityChanged(self, event: Json, now: int) -> None:
         other = self.unavailable - {event["provider"]}
         self.unavailable = other | {event["provider"]} if event["reason"] else other
 
-    def _on_Halted(self, event: Json, now: int) -> None:  # noqa: N802
+    def _on_Halted(self, event: Json, now: int) -> None:
         self.halted = True
 
-    def _on_Resumed(self, event: Json, now: int) -> None:  # noqa: N802
+    def _on_Resumed(self, event: Json, now: int) -> None:
         self.halted = False
 
-    def _on_Completed(self, event: Json, now: int) -> None:  # noqa: N802
+    def _on_Completed(self, event: Json, now: int) -> None:
         self.phase = "completed"
 
-    def _on_Stopped(self, event: Json, now: int) -> None:  # noqa: N802
+    def _on_Stopped(self, event: Json, now: int) -> None:
         self.phase = "stopped"
 
 

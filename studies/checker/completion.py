@@ -26,8 +26,11 @@ def check_completion(books: Books, event: Json, world: World, now: int) -> list[
     for trial in books.trials.values():
         for effect in trial.operation["effects"] if trial.may_act(now) else ():
             for goal in books.goals:
-                if (goal["kind"] != "event" and fact(goal["condition"]) == fact(effect["condition"])
-                        and not implies(effect["condition"], goal["condition"])):  # fmt: skip
+                if (
+                    goal["kind"] != "event"
+                    and fact(goal["condition"]) == fact(effect["condition"])
+                    and not implies(effect["condition"], goal["condition"])
+                ):
                     found.append(Violation("C2", f"{trial.id} could still undo {goal['id']}"))
         for name, value in world.to_come(trial.id, now):
             for goal in books.goals:

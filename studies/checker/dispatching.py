@@ -112,7 +112,9 @@ def _alone(books: Books, operation: Json, now: int) -> list[Violation]:
 
 
 def _harmless(trial: Trial, effect: Json) -> bool:
-    """A settled attempt that may still act does no harm to an effect that its own effect would only repeat."""
+    """A settled attempt that may still act does no harm to an effect that its own effect would only
+    repeat.
+    """
     return all(
         implies(other["condition"], effect["condition"])
         for other in trial.operation["effects"]
@@ -127,10 +129,11 @@ def _initial(books: Books, operation: Json, now: int) -> list[Violation]:
     ]
     effects = operation["effects"]
     covered = all(
-        e["kind"] == "state" and any(g["condition"] == e["condition"] for g in trusted)
+        e["kind"] == "state"
+        and any(g["condition"] == e["condition"] for g in trusted)
         and all(positive(books.found(r["id"], e["condition"]), now) for r in e["requirements"])
         for e in effects
-    )  # fmt: skip
+    )
     return [Violation("C23", f"{operation['capability']} is established initially")] if covered else []
 
 

@@ -1,6 +1,8 @@
-"""The judge: decisions in, violations out. It reads events as plain JSON values and asks a record of the world.
+"""The judge: decisions in, violations out. It reads events as plain JSON values and asks a record of the
+world.
 
-It never imports the code that it judges. A decision is its ``Decided`` event and everything up to the next one.
+It never imports the code that it judges. A decision is its ``Decided`` event and everything up to the next
+one.
 """
 
 from __future__ import annotations
@@ -24,11 +26,25 @@ _RECORDS = {
     "Resume": {"Resumed"},
     "Stop": {"Stopped"},
     "Begin": {"EpisodeStarted"},
-    "Revise": {"ProposalAdmitted", "StateSettled", "FactsChecked", "Revoked", "StateOwed", "PreservationBroken",
-               "Certified"},
-}  # fmt: skip
-_GRANTS = {"Dispatched": "Dispatch", "Completed": "Claim", "ObservationSpent": "Observe",
-           "ProposalAdmitted": "Revise", "Stopped": "Stop", "EpisodeStarted": "Begin", "Restarted": "Restart"}  # fmt: skip
+    "Revise": {
+        "ProposalAdmitted",
+        "StateSettled",
+        "FactsChecked",
+        "Revoked",
+        "StateOwed",
+        "PreservationBroken",
+        "Certified",
+    },
+}
+_GRANTS = {
+    "Dispatched": "Dispatch",
+    "Completed": "Claim",
+    "ObservationSpent": "Observe",
+    "ProposalAdmitted": "Revise",
+    "Stopped": "Stop",
+    "EpisodeStarted": "Begin",
+    "Restarted": "Restart",
+}
 _LATE = {"Report", "Reconcile", "Restart", "Begin"}
 
 
@@ -50,42 +66,45 @@ class Judge:
         first, books = events[0], self.books
         if first["type"] != "Decided":
             return [Violation("C20", f"{first['type']} stands outside any decision")]
-        now, request = first["time"], first["request"]
+        now = first["time"]
         found = self._opening(first)
-        dispatched = 0
         before = books.fork()
         new: list[Json] = []
         for event in events[1:]:
-            kind = event["type"]
             found += self._structure(first, event)
-            if kind == "Dispatched":
-                dispatched += 1
-                found += check_dispatch(books, event["attempt"], first, world, now)
-            elif kind == "Certified":
-                found += check_certified(books, event["certificate"], new, world, now)
-            elif kind == "StateSettled":
-                found += check_settled(books, event, new)
-            elif kind == "Completed":
-                found += check_completion(books, event, world, now)
-            elif kind == "ObservationSpent":
-                found += _observation(books, event, now)
-            elif kind == "Restarted" and event["generation"] <= books.generation:
-                found.append(Violation("C19", f"generation {event['generation']} after {books.generation}"))
-            elif kind in {"Assessed", "FactsChecked"}:
-                found += _honest(books, event, world, now)
             if isinstance(event.get("attempt"), str) and event["attempt"] not in {"", *books.trials}:
-                found.append(Violation("C20", f"{kind} on {event['attempt']}, which was never dispatched"))
+                found.append(
+                    Violation("C20", f"{event['type']} on {event['attempt']}, which was never dispatched")
+                )
                 continue
+            found += self._event(event, first, new, world)
             books.apply(event, now)
             new.append(event)
         books.apply(first, now)
-        if dispatched > 1:
-            found.append(Violation("C20", f"{dispatched} dispatches in one decision"))
-        found += check_end(before, books, new, now)
-        found += _allowances(before, books, new)
-        if request == "Begin" and first["authorized"] and before.phase:
+        if sum(event["type"] == "Dispatched" for event in new) > 1:
+            found.append(Violation("C20", "more than one dispatch in one decision"))
+        if first["request"] == "Begin" and first["authorized"] and before.phase:
             found.append(Violation("C20", "the episode began twice"))
-        return found
+        return found + check_end(before, books, new, now) + _allowances(before, books, new)
+
+    def _event(self, event: Json, first: Json, new: list[Json], world: World) -> list[Violation]:
+        """The checks of one event's own kind, by the books just before it."""
+        kind, books, now = event["type"], self.books, first["time"]
+        if kind == "Dispatched":
+            return check_dispatch(books, event["attempt"], first, world, now)
+        if kind == "Certified":
+            return check_certified(books, event["certificate"], new, world, now)
+        if kind == "StateSettled":
+            return check_settled(books, event, new)
+        if kind == "Completed":
+            return check_completion(books, event, world, now)
+        if kind == "ObservationSpent":
+            return _observation(books, event, now)
+        if kind == "Restarted" and event["generation"] <= books.generation:
+            return [Violation("C19", f"generation {event['generation']} after {books.generation}")]
+        if kind in {"Assessed", "FactsChecked"}:
+            return _honest(books, event, world, now)
+        return []
 
     def _opening(self, first: Json) -> list[Violation]:
         number = f"{first['id'].rpartition(':')[2]}"
@@ -171,8 +190,13 @@ def _observation(books: Books, event: Json, now: int) -> list[Violation]:
             for effect in operation["effects"]:
                 for requirement in effect["requirements"]:
                     found = books.found(requirement["id"], effect["condition"])
-                    if found is None or not (now <= found["valid_until"] and found["verdict"] in
-                                             {"SATISFIED", "UNSATISFIED"}) or not found["basis"]:  # fmt: skip
+                    if (
+                        found is None
+                        or not (
+                            now <= found["valid_until"] and found["verdict"] in {"SATISFIED", "UNSATISFIED"}
+                        )
+                        or not found["basis"]
+                    ):
                         return []
     return [Violation("C21", "everything established is known")]
 

@@ -24,7 +24,7 @@ def check_certified(
                 Violation("C15", f"{name}: {certificate['attempt']} did not cause {ident(condition)}")
             )
     else:
-        found += _of_present(books, certificate, new, now)
+        found += _of_present(books, certificate, now)
     if kind == "state" and not holds(condition, world.value(fact(condition), certificate["captured"])):
         found.append(Violation("C15", f"{name}: {ident(condition)} was false at {certificate['captured']}"))
     if certificate["granted"] != now or certificate["revoked"]:
@@ -50,7 +50,7 @@ def _of_attempt(books: Books, certificate: Json, new: list[Json], now: int) -> l
     return found
 
 
-def _of_present(books: Books, certificate: Json, new: list[Json], now: int) -> list[Violation]:
+def _of_present(books: Books, certificate: Json, now: int) -> list[Violation]:
     """Without an attempt: an owed state seen again, or a state that the task trusts initially."""
     key, condition = certificate["key"], certificate["condition"]
     if certificate["kind"] != "state":
@@ -60,8 +60,16 @@ def _of_present(books: Books, certificate: Json, new: list[Json], now: int) -> l
     account = books.accounts.get(key)
     operations = [account.operation] if account is not None else []
     operations += [n["operation"] for n in books.nodes.values() if n["operation"]["key"] == key]
-    effect = next((e for o in operations for e in o["effects"] if e["condition"] == condition
-                   and {r["id"] for r in e["requirements"]} == set(certificate["requirements"])), None)  # fmt: skip
+    effect = next(
+        (
+            e
+            for o in operations
+            for e in o["effects"]
+            if e["condition"] == condition
+            and {r["id"] for r in e["requirements"]} == set(certificate["requirements"])
+        ),
+        None,
+    )
     if effect is None:
         return [Violation("C14", f"{certificate['id']} is on no effect of {key}")]
     initial = any(g["initial"] and g["key"] == key and g["condition"] == condition for g in books.goals)
@@ -91,13 +99,14 @@ def _rests(certificate: Json, effect: Json, basis: list[Json | None], now: int) 
         return [Violation("C14", f"{certificate['id']} lacks a current satisfied finding with a basis")]
     shown = [f for f in basis if f is not None]
     matches = (
-        certificate["condition"] == effect["condition"] and certificate["kind"] == effect["kind"]
+        certificate["condition"] == effect["condition"]
+        and certificate["kind"] == effect["kind"]
         and certificate["captured"] == min(f["captured"] for f in shown)
         and certificate["valid_until"] == min(f["valid_until"] for f in shown)
         and set(certificate["requirements"]) == {f["requirement"] for f in shown}
         and set(certificate["lineage"]) == {name for f in shown for name in f["basis"]}
         and certificate["rests_on"] == effect["rests_on"]
-    )  # fmt: skip
+    )
     return [] if matches else [Violation("C14", f"{certificate['id']} does not say what its evidence says")]
 
 

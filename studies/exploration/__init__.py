@@ -1,1 +1,3 @@
-"""Exhaustive exploration of small models of the authority, judged by ``studies.checker`` at every transition."""
+"""Exhaustive exploration of small models of the authority, judged by ``studies.checker`` at every
+transition.
+"""

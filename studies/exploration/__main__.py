@@ -32,8 +32,12 @@ def main() -> int:
         for result in pool.imap(run, chosen):
             results.append(result)
             bad = sum(result.violations.values())
-            print(f"{result.model:44} {result.states:8} {result.transitions:11} {result.decisions:9} "
-                  f"{result.completions:6} {bad:4} {result.seconds:6.1f}{'' if result.complete else ' cut'}", flush=True)  # fmt: skip
+            print(
+                f"{result.model:44} {result.states:8} {result.transitions:11} {result.decisions:9} "
+                f"{result.completions:6} {bad:4} {result.seconds:6.1f}"
+                f"{'' if result.complete else ' cut'}",
+                flush=True,
+            )
             for story in result.stories:
                 print(f"  {story}")
     rules, reasons, violations = Counter[str](), Counter[str](), Counter[str]()
@@ -44,11 +48,17 @@ def main() -> int:
     print("grants:", dict(rules.most_common()))
     print("reasons:", dict(reasons.most_common()))
     print("violations:", dict(violations) or "none")
-    print(json.dumps({
-        "states": sum(r.states for r in results), "transitions": sum(r.transitions for r in results),
-        "decisions": sum(r.decisions for r in results), "violations": sum(violations.values()),
-        "complete": all(r.complete for r in results),
-    }))  # fmt: skip
+    print(
+        json.dumps(
+            {
+                "states": sum(r.states for r in results),
+                "transitions": sum(r.transitions for r in results),
+                "decisions": sum(r.decisions for r in results),
+                "violations": sum(violations.values()),
+                "complete": all(r.complete for r in results),
+            }
+        )
+    )
     return 1 if violations else 0
 
 

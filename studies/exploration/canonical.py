@@ -1,4 +1,5 @@
-"""One name for all places that behave alike: times relative to now, and nothing that no rule can ask for again.
+"""One name for all places that behave alike: times relative to now, and nothing that no rule can ask for
+again.
 
 Times further back than any rule can tell apart are equal; revoked certificates, decided requests and ended
 attempts are history. ``--check`` compares places that got the same name.
@@ -30,25 +31,46 @@ def name(place: Place) -> bytes:
 
     alive = {a for a in state.attempts if _matters(state, a, now)}
     parts = (
-        state.phase, state.physical, state.observation, state.halted, sorted(state.unavailable), sorted(state.broken),
-        place.restarts, sorted((n.id, n.operation.capability, n.after) for n in state.proposal.nodes.values()),
+        state.phase,
+        state.physical,
+        state.observation,
+        state.halted,
+        sorted(state.unavailable),
+        sorted(state.broken),
+        place.restarts,
+        sorted((n.id, n.operation.capability, n.after) for n in state.proposal.nodes.values()),
         [_attempt(state.attempts[a], state, age, now) for a in sorted(alive)],
         sorted(_certificate(c, state, age) for c in state.certificates.values() if not c.revoked),
         sorted(
-            (k, r.retries, r.attempts > 0, r.established, r.latest if r.latest in alive else "",
-             r.operation.capability if r.operation is not None else "",
-             sorted((e, bool(state.certificates[c].revoked)) for e, c in r.certificates.items()))
+            (
+                k,
+                r.retries,
+                r.attempts > 0,
+                r.established,
+                r.latest if r.latest in alive else "",
+                r.operation.capability if r.operation is not None else "",
+                sorted((e, bool(state.certificates[c].revoked)) for e, c in r.certificates.items()),
+            )
             for k, r in state.keys.items()
         ),
         sorted((o, state.certificates[w.certificate].key, w.needed_by) for o, w in state.owed.items()),
         sorted((k, _finding(f, age)) for k, f in state.facts.items() if current(f, now)),
         sorted((k, age(t, MAX_AGE + 1)) for k, t in state.touched.items()),
-        [(o.attempt, o.effects) for o in state.execution.values()], sorted(state.lingering),
-        world.facts, world.past[:MAX_AGE], sorted(world.unseen), sorted(world.sampled), world.interference, sorted(map(str, world.broken)),
-        [(c.attempt, c.left, age(c.until, 0) if c.left else 0, c.accepted, c.ended) for c in world.commands
-         if c.left or c.attempt in state.execution or c.attempt in state.lingering],
+        [(o.attempt, o.effects) for o in state.execution.values()],
+        sorted(state.lingering),
+        world.facts,
+        world.past[:MAX_AGE],
+        sorted(world.unseen),
+        sorted(world.sampled),
+        world.interference,
+        sorted(map(str, world.broken)),
+        [
+            (c.attempt, c.left, age(c.until, 0) if c.left else 0, c.accepted, c.ended)
+            for c in world.commands
+            if c.left or c.attempt in state.execution or c.attempt in state.lingering
+        ],
         sorted((a, f, age(t, MAX_AGE + 1)) for a, f, t in world.events),
-    )  # fmt: skip
+    )
     return hashlib.blake2b(repr(parts).encode(), digest_size=12).digest()
 
 
@@ -59,7 +81,9 @@ def _matters(state: State, attempt: str, now: Ns) -> bool:
 
 
 def _attempt(attempt: Attempt, state: State, age: Age, now: Ns) -> tuple[object, ...]:
-    """Answers of one kind are one; an attempt that is settled and at its end matters by its provider alone."""
+    """Answers of one kind are one; an attempt that is settled and at its end matters by its provider
+    alone.
+    """
     who = (attempt.id, attempt.key, attempt.provider)
     if (
         attempt.id not in state.execution
@@ -74,10 +98,16 @@ def _attempt(attempt: Attempt, state: State, age: Age, now: Ns) -> tuple[object,
         said = "never"
     findings = attempt.findings if attempt.id in state.execution else ()
     return (
-        *who, said, age(attempt.dispatched, BOUND + MAX_AGE), age(attempt.settled, MAX_AGE + 1), attempt.superseded,
-        attempt.cancel_requested, attempt.accepted, attempt.doubtful,
+        *who,
+        said,
+        age(attempt.dispatched, BOUND + MAX_AGE),
+        age(attempt.settled, MAX_AGE + 1),
+        attempt.superseded,
+        attempt.cancel_requested,
+        attempt.accepted,
+        attempt.doubtful,
         sorted((f.requirement, _finding(f, age)) for f in findings if current(f, now)),
-    )  # fmt: skip
+    )
 
 
 def _finding(found: Finding, age: Age) -> tuple[object, ...]:

@@ -1,4 +1,6 @@
-"""The search: every place of a model once, every transition judged, the first bad ones told with their path."""
+"""The search: every place of a model once, every transition judged, the first bad ones told with their
+path.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ class Result:
 
 
 def explore(model: Model, *, limit: int = 0, check: float = 0.0, seed: int = 1) -> Result:
-    """Explore ``model``; ``limit`` bounds the states (0: none), ``check`` is the share of names that are verified."""
+    """Explore ``model``; ``limit`` bounds the states (0: none), ``check`` is the share of names that are
+    verified.
+    """
     began, result, dice = time.perf_counter(), Result(model.name), random.Random(seed)
     first = opening(model)
     key = name(first)
@@ -106,11 +110,15 @@ def disagreements(place: Place) -> list[str]:
         "U_exec": (_unresolved(state), {t.id: set(t.owed) for t in books.unsettled()}),
         "U_state": (len(state.owed), len(books.owed)),
         "revoked": ({c.id for c in state.certificates.values() if c.revoked}, set(books.revoked)),
-        "retries": ({k: r.retries for k, r in state.keys.items() if r.attempts},
-                    {k: a.retries for k, a in books.accounts.items()}),
-        "established": ({k for k, r in state.keys.items() if r.established and r.attempts and not state.pending(k)},
-                        _established(books)),
-    }  # fmt: skip
+        "retries": (
+            {k: r.retries for k, r in state.keys.items() if r.attempts},
+            {k: a.retries for k, a in books.accounts.items()},
+        ),
+        "established": (
+            {k for k, r in state.keys.items() if r.established and r.attempts and not state.pending(k)},
+            _established(books),
+        ),
+    }
     return [
         f"agreement: {what}: {mine} is {theirs} by the books"
         for what, (mine, theirs) in pairs.items()
@@ -142,14 +150,21 @@ def _established(books: Books) -> set[str]:
 
 
 def _compare(result: Result, model: Model, one: Place, two: Place) -> None:
-    """Two places of one name must decide alike whatever comes."""
+    """Two places of one name must decide alike whatever comes to both.
 
-    def behaviour(place: Place) -> list[tuple[str, object]]:
-        return [
-            (s.move, (s.decision.authorized, s.decision.reasons) if s.decision is not None else None)
+    A superseded attempt may still have late answers to come in one of them: they concern nothing any more.
+    """
+
+    def behaviour(place: Place) -> dict[str, object]:
+        return {
+            s.move: (s.decision.authorized, s.decision.reasons) if s.decision is not None else None
             for s in steps(model, place)
-        ]
+        }
 
-    if behaviour(one) != behaviour(two):
+    mine, theirs = behaviour(one), behaviour(two)
+    apart = [
+        (move, mine[move], theirs[move]) for move in mine.keys() & theirs.keys() if mine[move] != theirs[move]
+    ]
+    if apart:
         result.violations["name"] += 1
-        result.stories.append("name: two places of one name decide differently")
+        result.stories.append(f"name: two places of one name decide differently: {apart[:3]}")

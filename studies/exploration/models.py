@@ -1,4 +1,6 @@
-"""The small models: two operations, an alias, two providers, tiny budgets, and what the environment may do."""
+"""The small models: two operations, an alias, two providers, tiny budgets, and what the environment may
+do.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,7 @@ START: Ns = 100
 MAX_AGE: Ns = 1
 BOUND: Ns = 2
 ALL = {cause: tuple(Disposition) for cause in Cause}
-STRICT = dict.fromkeys(Cause, (Disposition.OBSERVE, Disposition.STOP))
+STRICT: dict[Cause, tuple[Disposition, ...]] = dict.fromkeys(Cause, (Disposition.OBSERVE, Disposition.STOP))
 
 
 @dataclass(frozen=True)
@@ -62,8 +64,14 @@ def need(name: str, condition: Condition) -> Requirement:
     return Requirement(name, condition, Role.SAME_PROVIDER, ("probe/state",), MAX_AGE)
 
 
-def effect(name: str, condition: Condition, kind: EffectKind = EffectKind.STATE, *, sensors: int = 1,
-           rests_on: tuple[Condition, ...] = ()) -> Effect:  # fmt: skip
+def effect(
+    name: str,
+    condition: Condition,
+    kind: EffectKind = EffectKind.STATE,
+    *,
+    sensors: int = 1,
+    rests_on: tuple[Condition, ...] = (),
+) -> Effect:
     """An effect with as many requirements as ``sensors``."""
     return Effect(
         name, kind, condition, tuple(need(f"{name}.seen{i}", condition) for i in range(sensors)), rests_on
@@ -80,20 +88,25 @@ def operation(
     final: bool = True,
     permits: dict[Cause, tuple[Disposition, ...]] | None = None,
 ) -> Operation:
-    """An operation as a contract would ground it. Its key comes from the product: it is part of what is tested."""
+    """An operation as a contract would ground it. Its key comes from the product: it is part of what is
+    tested.
+    """
     promises = Promises(final_on_result=final, commit_bound=BOUND)
     return Operation(
-        key=accounting_key(effects, "once"), capability=name, contract=f"{name}@1.0.0", fingerprint=f"f-{name}",
-        arguments="{}", occurrence="once", effects=effects,
-        preconditions=tuple(
-            Precondition(f"n{i}", c, need(f"{name}.n{i}", c)) for i, c in enumerate(needs)
-        ),
+        key=accounting_key(effects, "once"),
+        capability=name,
+        contract=f"{name}@1.0.0",
+        fingerprint=f"f-{name}",
+        arguments="{}",
+        occurrence="once",
+        effects=effects,
+        preconditions=tuple(Precondition(f"n{i}", c, need(f"{name}.n{i}", c)) for i, c in enumerate(needs)),
         policy=Policy(ALL if permits is None else permits, retries, replay),
         bindings=tuple(
             Binding(p, f"{p}@1.0.0", f"f-{p}", 20, -1, promises, tuple(q for q in providers if q != p))
             for p in providers
         ),
-    )  # fmt: skip
+    )
 
 
 def goal(
@@ -116,38 +129,83 @@ def start(goals: tuple[Obligation, ...], physical: int = 3, observation: int = 1
 
 A, B = fact("a"), fact("b")
 NOT_A = fact("a", value=False)
-RICH = (("fresh", "fresh"), ("fresh", "none"), ("none", "fresh"), ("old", "old"), ("fresh", "old"), ("none", "none"),
-        ("doubt", "doubt"), ("wrong", "wrong"), ("hollow", "hollow"), ("broken", "broken"))  # fmt: skip
+RICH = (
+    ("fresh", "fresh"),
+    ("fresh", "none"),
+    ("none", "fresh"),
+    ("old", "old"),
+    ("fresh", "old"),
+    ("none", "none"),
+    ("doubt", "doubt"),
+    ("wrong", "wrong"),
+    ("hollow", "hollow"),
+    ("broken", "broken"),
+)
 
 
-def chain(replay: Replay, *, final: bool = True, event: bool = False, physical: int = 3, goal_a: bool = False,
-          interference: int = 1, sensors: int = 1, rests: bool = False, **more: object) -> Model:  # fmt: skip
+def chain(
+    replay: Replay,
+    *,
+    final: bool = True,
+    event: bool = False,
+    physical: int = 3,
+    goal_a: bool = False,
+    interference: int = 1,
+    sensors: int = 1,
+    rests: bool = False,
+    **more: object,
+) -> Model:
     """A sets a state that B needs; A has an alias of other names and two providers."""
     kind = EffectKind.EVENT if event else EffectKind.STATE
     one = operation(
         "set_a", effect("a_set", A, sensors=sensors), providers=("p", "q"), replay=replay, final=final
     )
     alias = operation("make_a", effect("a_made", A), providers=("q",), replay=replay, final=final)
-    two = operation("set_b", effect("b_set", B, kind, rests_on=(A,) if rests else ()), needs=(A,), providers=("r",),
-                    replay=replay, final=final)  # fmt: skip
+    two = operation(
+        "set_b",
+        effect("b_set", B, kind, rests_on=(A,) if rests else ()),
+        needs=(A,),
+        providers=("r",),
+        replay=replay,
+        final=final,
+    )
     first, other, last = Node("a", one), Node("a", alias), Node("b", two, ("a",))
-    goals = (goal("b", two, ObligationKind.EVENT if event else ObligationKind.STATE),)
+    goals: tuple[Obligation, ...] = (goal("b", two, ObligationKind.EVENT if event else ObligationKind.STATE),)
     goals += (goal("a", one),) if goal_a else ()
     name = f"chain {replay.value}{' final' if final else ' not final'}{' event' if event else ''}"
     return Model(
-        name + (" both goals" if goal_a else "") + (" rests" if rests else "") + (f" {sensors} sensors" if sensors > 1 else ""),
-        start(goals, physical), ((first, last), (other, last), (first,), (Node("b", two), Node("x", one, ("b",)))),
-        ((A.fact, False), (B.fact, False)), (A.fact,), interference, kinds={B.fact: kind}, **more,  # type: ignore[arg-type]
-    )  # fmt: skip
+        name
+        + (" both goals" if goal_a else "")
+        + (" rests" if rests else "")
+        + (f" {sensors} sensors" if sensors > 1 else ""),
+        start(goals, physical),
+        ((first, last), (other, last), (first,), (Node("b", two), Node("x", one, ("b",)))),
+        ((A.fact, False), (B.fact, False)),
+        (A.fact,),
+        interference,
+        kinds={B.fact: kind},
+        **more,  # type: ignore[arg-type]
+    )
 
 
 def strict_alias(*, retry: bool) -> Model:
     """The alias' contract forbids what the first contract permits, and the other way round."""
     one = operation("set_a", effect("a_set", A), providers=("p",), permits=ALL if retry else STRICT)
-    alias = operation("make_a", effect("a_made", A), providers=("p",), permits=STRICT if retry else ALL,
-                      replay=Replay.NEVER if retry else Replay.WHEN_ABSENT)  # fmt: skip
-    return Model(f"strict alias {'second' if retry else 'first'}", start((goal("a", one),), 3),
-                 ((Node("a", one),), (Node("a", alias),)), ((A.fact, False),), (A.fact,), 2)  # fmt: skip
+    alias = operation(
+        "make_a",
+        effect("a_made", A),
+        providers=("p",),
+        permits=STRICT if retry else ALL,
+        replay=Replay.NEVER if retry else Replay.WHEN_ABSENT,
+    )
+    return Model(
+        f"strict alias {'second' if retry else 'first'}",
+        start((goal("a", one),), 3),
+        ((Node("a", one),), (Node("a", alias),)),
+        ((A.fact, False),),
+        (A.fact,),
+        2,
+    )
 
 
 def undo(replay: Replay, *, final: bool = True) -> Model:
@@ -157,19 +215,38 @@ def undo(replay: Replay, *, final: bool = True) -> Model:
         "unset_a", effect("a_unset", NOT_A), needs=(A,), replay=replay, final=final, providers=("r",)
     )
     nodes = (Node("a", one), Node("b", two, ("a",)))
-    return Model(f"undo {replay.value}{' final' if final else ' not final'}", start((goal("b", two),)),
-                 (nodes, (Node("b", two),), (Node("a", one),)), ((A.fact, False),), (A.fact,), 1)  # fmt: skip
+    return Model(
+        f"undo {replay.value}{' final' if final else ' not final'}",
+        start((goal("b", two),)),
+        (nodes, (Node("b", two),), (Node("a", one),)),
+        ((A.fact, False),),
+        (A.fact,),
+        1,
+    )
 
 
 def partial(replay: Replay, *, event: bool = False, final: bool = True) -> Model:
     """A has two effects, either of which may fail to come; B needs the first."""
     kind = EffectKind.EVENT if event else EffectKind.STATE
-    one = operation("set_both", effect("a_set", A), effect("b_set", B, kind), replay=replay, final=final,
-                    providers=("p", "q"))  # fmt: skip
+    one = operation(
+        "set_both",
+        effect("a_set", A),
+        effect("b_set", B, kind),
+        replay=replay,
+        final=final,
+        providers=("p", "q"),
+    )
     goals = (goal("a", one), goal("b", one, ObligationKind.EVENT if event else ObligationKind.STATE, 1))
     name = f"partial {replay.value}{' event' if event else ''}{'' if final else ' not final'}"
-    return Model(name, start(goals), ((Node("a", one),),),
-                 ((A.fact, False), (B.fact, False)), (A.fact,), 1, kinds={B.fact: kind})  # fmt: skip
+    return Model(
+        name,
+        start(goals),
+        ((Node("a", one),),),
+        ((A.fact, False), (B.fact, False)),
+        (A.fact,),
+        1,
+        kinds={B.fact: kind},
+    )
 
 
 def preserve(*, present: bool = True) -> Model:
@@ -182,25 +259,44 @@ def preserve(*, present: bool = True) -> Model:
         bare("keep", keep, ObligationKind.PRESERVE),
         bare("here", keep, ObligationKind.STATE),
     )
-    return Model(f"preserve {present}", start(goals, 2), ((Node("a", one),), (Node("a", one), Node("x", breaker))),
-                 ((A.fact, False), (keep.fact, present)), (keep.fact, A.fact), 2)  # fmt: skip
+    return Model(
+        f"preserve {present}",
+        start(goals, 2),
+        ((Node("a", one),), (Node("a", one), Node("x", breaker))),
+        ((A.fact, False), (keep.fact, present)),
+        (keep.fact, A.fact),
+        2,
+    )
 
 
 def initial() -> Model:
     """A's state may already be so, and the task trusts that; B needs it."""
     one = operation("set_a", effect("a_set", A), providers=("p", "q"))
     two = operation("set_b", effect("b_set", B), needs=(A,), providers=("r",))
-    return Model("initial", start((goal("a", one, initial=True), goal("b", two, after=("a",)))),
-                 ((Node("a", one), Node("b", two, ("a",))),), ((A.fact, True), (B.fact, False)), (A.fact,), 2)  # fmt: skip
+    return Model(
+        "initial",
+        start((goal("a", one, initial=True), goal("b", two, after=("a",)))),
+        ((Node("a", one), Node("b", two, ("a",))),),
+        ((A.fact, True), (B.fact, False)),
+        (A.fact,),
+        2,
+    )
 
 
 def parallel(*, same: bool = False) -> Model:
     """Two operations in flight at once: on two facts, or both on one."""
     one = operation("set_a", effect("a_set", A), providers=("p", "q"))
     two = operation("unset_a", effect("a_unset", NOT_A)) if same else operation("set_b", effect("b_set", B))
-    return Model(f"parallel{' same fact' if same else ''}", start((goal("a", one),) if same else (goal("a", one), goal("b", two))),
-                 ((Node("a", one), Node("b", two)),), ((A.fact, False), (B.fact, False)), (A.fact,), 1,
-                 revoke=("q",), halts=True)  # fmt: skip
+    return Model(
+        f"parallel{' same fact' if same else ''}",
+        start((goal("a", one),) if same else (goal("a", one), goal("b", two))),
+        ((Node("a", one), Node("b", two)),),
+        ((A.fact, False), (B.fact, False)),
+        (A.fact,),
+        1,
+        revoke=("q",),
+        halts=True,
+    )
 
 
 def small(model: Model, interference: int) -> Model:
@@ -237,8 +333,12 @@ def full() -> list[Model]:
         for final in (True, False)
         for event in (False, True)
     ]
-    models += [chain(Replay.WHEN_ABSENT, goal_a=True), chain(Replay.WHEN_ABSENT, rests=True, goal_a=True),
-               chain(Replay.WHEN_ABSENT, sensors=2, modes=RICH), chain(Replay.WHEN_ABSENT, interference=2)]  # fmt: skip
+    models += [
+        chain(Replay.WHEN_ABSENT, goal_a=True),
+        chain(Replay.WHEN_ABSENT, rests=True, goal_a=True),
+        chain(Replay.WHEN_ABSENT, sensors=2, modes=RICH),
+        chain(Replay.WHEN_ABSENT, interference=2),
+    ]
     models += [undo(replay, final=final) for replay in Replay for final in (True, False)]
     models += [partial(replay, event=event) for replay in Replay for event in (True, False)]
     models += [partial(Replay.WHEN_ABSENT, event=True, final=False)]

@@ -1,4 +1,6 @@
-"""Everything that can happen next in a model: what planners ask, what providers answer, what the world does."""
+"""Everything that can happen next in a model: what planners ask, what providers answer, what the world
+does.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ from adf_ea_ros.authority import requests as rq
 from adf_ea_ros.authority.decide import decide
 from adf_ea_ros.authority.decision import Decision
 from adf_ea_ros.authority.events import encode_event
-from adf_ea_ros.authority.model import OPEN, EffectKind, Interaction
+from adf_ea_ros.authority.model import OPEN, EffectKind, Interaction, Node
 from adf_ea_ros.authority.state import State
 from studies.checker import Judge, Violation
 from studies.exploration.models import MAX_AGE, Model
@@ -130,28 +132,28 @@ def _planner(model: Model, place: Place) -> Iterator[Step]:
         if {n.id: n for n in nodes} != {n.id: n for n in admitted}:
             yield ask(model, place, rq.Revise(nodes), f"propose {number}", "fresh", "none")
     for node in admitted:
-        pending = state.pending(node.operation.key) is not None
-        seen = set()
-        for view, assessed in model.modes:
-            mode = (view, assessed if pending else "")
-            if mode in seen:
-                continue
-            seen.add(mode)
-            for binding in node.operation.bindings:
-                request = rq.Dispatch(node.id, binding.provider, state.generation)
-                yield ask(
-                    model, place, request, f"dispatch {node.id} {binding.provider} {mode}", view, assessed
-                )
-        for mode in ("none", "old"):
-            if state.observation:
-                yield ask(model, place, rq.Observe(node.id), f"observe {node.id} {mode}", mode, mode)
-    for mode in dict.fromkeys(view for view, _ in model.modes):
-        yield ask(model, place, rq.Claim(), f"claim {mode}", mode, mode)
-        yield ask(model, place, rq.Refresh(()), f"refresh {mode}", mode, mode)
+        yield from _step(model, place, node)
+    for view in dict.fromkeys(view for view, _ in model.modes):
+        yield ask(model, place, rq.Claim(), f"claim {view}", view, view)
+        yield ask(model, place, rq.Refresh(()), f"refresh {view}", view, view)
     for name in state.execution:
-        for mode in dict.fromkeys(assessed for _, assessed in model.modes):
-            if mode != "none":
-                yield ask(model, place, rq.Assess(name, ()), f"assess {name} {mode}", mode, mode)
+        for assessed in dict.fromkeys(assessed for _, assessed in model.modes if assessed != "none"):
+            yield ask(model, place, rq.Assess(name, ()), f"assess {name} {assessed}", assessed, assessed)
+
+
+def _step(model: Model, place: Place, node: Node) -> Iterator[Step]:
+    """What a planner may ask about one admitted step."""
+    state = place.state
+    pending = state.pending(node.operation.key) is not None
+    for view, assessed in dict.fromkeys((v, a if pending else "none") for v, a in model.modes):
+        for binding in node.operation.bindings:
+            request = rq.Dispatch(node.id, binding.provider, state.generation)
+            move = f"dispatch {node.id} {binding.provider} {view}" + (
+                f", {assessed} on the attempt" if pending else ""
+            )
+            yield ask(model, place, request, move, view, assessed)
+    for mode in ("none", "old") if state.observation else ():
+        yield ask(model, place, rq.Observe(node.id), f"observe {node.id} {mode}", mode, mode)
 
 
 def _providers(model: Model, place: Place) -> Iterator[Step]:
@@ -185,9 +187,11 @@ def _providers(model: Model, place: Place) -> Iterator[Step]:
                 if said is rq.Answer.NEVER_ACCEPTED and (acted or command.accepted):
                     continue
                 after = world.answered(
-                    name, dead=said is rq.Answer.NEVER_ACCEPTED, accepted=said is rq.Answer.RUNNING,
+                    name,
+                    dead=said is rq.Answer.NEVER_ACCEPTED,
+                    accepted=said is rq.Answer.RUNNING,
                     ended=said is rq.Answer.TERMINAL,
-                )  # fmt: skip
+                )
                 request = rq.Reconcile(name, said, Interaction.SUCCEEDED)
                 yield answer(request, f"{name} reconciled {said.value}", after)
 
@@ -199,8 +203,8 @@ def _operators(model: Model, place: Place) -> Iterator[Step]:
         yield ask(model, fewer, rq.Restart(state.generation + 1), "crash and restart", "none", "none")
     for provider in model.revoke:
         reason = "" if provider in state.unavailable else "revoked"
-        request = rq.SetAvailability(provider, reason, bool(reason))
-        yield ask(model, place, request, f"{provider} {reason or 'eligible'}", "none", "none")
+        change = rq.SetAvailability(provider, reason, bool(reason))
+        yield ask(model, place, change, f"{provider} {reason or 'eligible'}", "none", "none")
     if model.halts:
-        request = rq.Resume("op") if state.halted else rq.Halt("op", "test")
-        yield ask(model, place, request, type(request).__name__, "none", "none")
+        halt = rq.Resume("op") if state.halted else rq.Halt("op", "test")
+        yield ask(model, place, halt, type(halt).__name__, "none", "none")

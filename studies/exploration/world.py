@@ -1,9 +1,10 @@
-"""A small world in discrete time: commands that act or do not, an environment that interferes, honest sensors.
+"""A small world in discrete time: commands that act or do not, an environment that interferes, honest
+sensors.
 
-At most one thing changes at each tick, so that what a fact was at a time is well defined. The sensors obey the
-assumptions of section 3.5 and no more: what they show was true when it was sampled (A2), and what the environment
-changed is shown to the next decision that asks about it (A3). Everything else may be lost, old, contradictory,
-or about something else.
+At most one thing changes at each tick, so that what a fact was at a time is well defined. The sensors obey
+the assumptions of section 3.5 and no more: what they show was true when it was sampled (A2), and what the
+environment changed is shown to the next decision that asks about it (A3). Everything else may be lost, old,
+contradictory, or about something else.
 """
 
 from __future__ import annotations
@@ -88,11 +89,17 @@ class TinyWorld:
                 unseen |= {fact}
         known = dict(facts)
         return replace(
-            self, now=now, facts=facts, sampled=frozenset(), past=(self.facts, *self.past[: REMEMBERED - 1]), events=events, unseen=unseen,
+            self,
+            now=now,
+            facts=facts,
+            sampled=frozenset(),
+            past=(self.facts, *self.past[: REMEMBERED - 1]),
+            events=events,
+            unseen=unseen,
             commands=tuple(replace(c, left=()) if now + 1 > c.until and c.left else c for c in commands),
             broken=self.broken | {c for c in self.watched if c.test(known[c.fact]) is not True},
             interference=self.interference - (fact is not None and not by),
-        )  # fmt: skip
+        )
 
     def send(self, attempt: Attempt, operation: Operation) -> TinyWorld:
         """Hand a dispatched attempt to its provider."""
@@ -142,9 +149,17 @@ class TinyWorld:
             else:
                 true = condition.test(self.value(condition.fact, captured)) is True
             return Finding(
-                name, condition, Verdict.SATISFIED if true else Verdict.UNSATISFIED, self.now, not true, captured,
-                captured + max_age, (f"o{captured}",), support=int(true), against=int(not true),
-            )  # fmt: skip
+                name,
+                condition,
+                Verdict.SATISFIED if true else Verdict.UNSATISFIED,
+                self.now,
+                not true,
+                captured,
+                captured + max_age,
+                (f"o{captured}",),
+                support=int(true),
+                against=int(not true),
+            )
         if mode == "doubt":
             return Finding(name, condition, Verdict.UNKNOWN, self.now, False, self.now, -1, ("o1", "o2"))
         if (
@@ -156,8 +171,17 @@ class TinyWorld:
             valid = self.now + max_age
             return Finding(name, condition, Verdict.SATISFIED, self.now, False, self.now, valid, ())
         if mode == "broken":
-            return Finding(name, condition, Verdict.SATISFIED, self.now, False, self.now, self.now + max_age, ("o4",),
-                           integrity="E.identity: one id, two contents")  # fmt: skip
+            return Finding(
+                name,
+                condition,
+                Verdict.SATISFIED,
+                self.now,
+                False,
+                self.now,
+                self.now + max_age,
+                ("o4",),
+                integrity="E.identity: one id, two contents",
+            )
         return Finding(name, condition, Verdict.INSUFFICIENT_EVIDENCE, self.now, reasons=("E.none",))
 
     def shown(self, facts: set[Fact], *, fresh: bool) -> TinyWorld:

@@ -15,8 +15,17 @@ from pathlib import Path
 from studies.mutation.mutants import Mutant
 
 ROOT = Path(__file__).resolve().parents[2]
-PARTS = ("adf_ea_ros/__init__.py", "adf_ea_ros/contracts", "adf_ea_ros/evidence", "adf_ea_ros/authority", "studies",
-         "test/authority", "test/studies", "pyproject.toml", "config")  # fmt: skip
+PARTS = (
+    "adf_ea_ros/__init__.py",
+    "adf_ea_ros/contracts",
+    "adf_ea_ros/evidence",
+    "adf_ea_ros/authority",
+    "studies",
+    "test/authority",
+    "test/studies",
+    "pyproject.toml",
+    "config",
+)
 STAGES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("unit tests", ("test/authority", "--ignore-glob=*test_machine*", "--ignore-glob=*test_rules_doc*")),
     ("single cases", ("test/authority/test_machine_cases.py",)),

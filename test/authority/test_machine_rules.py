@@ -1,4 +1,5 @@
-"""Larger models than exploration can exhaust: up to six operations, several in flight, everything that may interfere.
+"""Larger models than exploration can exhaust: up to six operations, several in flight, everything that may
+interfere.
 
 Every decision is judged by the independent checker. Beside it: the fold is the state, everything survives its
 encoding, and no request whatsoever makes ``decide`` raise.
@@ -53,10 +54,15 @@ def draw_operation(draw: Draw, number: int, earlier: list[Operation]) -> Operati
         effects.append(effect("also", fact(f"s{number}")))
     count = draw.draw(st.integers(1, 3))
     return operation(
-        f"c{number}", *effects, needs=needs, providers=PROVIDERS[:count], replay=draw.draw(st.sampled_from([*Replay, Replay.WHEN_ABSENT])),
-        retries=draw.draw(st.integers(0, 2)), final=draw.draw(st.sampled_from([True, True, False])),
+        f"c{number}",
+        *effects,
+        needs=needs,
+        providers=PROVIDERS[:count],
+        replay=draw.draw(st.sampled_from([*Replay, Replay.WHEN_ABSENT])),
+        retries=draw.draw(st.integers(0, 2)),
+        final=draw.draw(st.sampled_from([True, True, False])),
         permits=draw.draw(st.sampled_from([ALL, ALL, ALL, STRICT])),
-    )  # fmt: skip
+    )
 
 
 def unique(operations: list[Operation]) -> list[Operation]:
@@ -93,11 +99,19 @@ def draw_model(draw: Draw) -> tuple[Model, list[Operation]]:
         )
     alias = operations[draw.draw(st.sampled_from(range(len(operations))))]
     renamed = operation(
-        "other", *(with_(e, id=f"{e.id}_too", requirements=tuple(with_(r, id=f"other.{r.id}") for r in e.requirements))
-                   for e in alias.effects),
-        needs=tuple(p.condition for p in alias.preconditions), providers=("q", "r"), final=draw.draw(st.booleans()),
-        permits=draw.draw(st.sampled_from([ALL, STRICT])), replay=draw.draw(st.sampled_from(Replay)),
-    )  # fmt: skip
+        "other",
+        *(
+            with_(
+                e, id=f"{e.id}_too", requirements=tuple(with_(r, id=f"other.{r.id}") for r in e.requirements)
+            )
+            for e in alias.effects
+        ),
+        needs=tuple(p.condition for p in alias.preconditions),
+        providers=("q", "r"),
+        final=draw.draw(st.booleans()),
+        permits=draw.draw(st.sampled_from([ALL, STRICT])),
+        replay=draw.draw(st.sampled_from(Replay)),
+    )
     assert renamed.key == alias.key
     operations.append(renamed)
     facts = {e.condition.fact: e.kind for o in operations for e in o.effects}
@@ -105,9 +119,15 @@ def draw_model(draw: Draw) -> tuple[Model, list[Operation]]:
     kinds = {f: k for f, k in facts.items() if k is EffectKind.EVENT}
     flips = tuple(f for f in facts if f not in kinds)
     model = Model(
-        "drawn", start(tuple(goals), draw.draw(st.sampled_from([2, 8, 12, 12, 12])), draw.draw(st.integers(0, 3))), (),
-        (*((f, f in true) for f in facts), (keep.fact, True)), (*flips, keep.fact), 4, 3, kinds=kinds,
-    )  # fmt: skip
+        "drawn",
+        start(tuple(goals), draw.draw(st.sampled_from([2, 8, 12, 12, 12])), draw.draw(st.integers(0, 3))),
+        (),
+        (*((f, f in true) for f in facts), (keep.fact, True)),
+        (*flips, keep.fact),
+        4,
+        3,
+        kinds=kinds,
+    )
     return model, operations
 
 
@@ -224,11 +244,12 @@ class Authority(RuleBasedStateMachine):
         """Steps whose state is established, and may be lost now."""
         kept = {c.fact for c in self.place.world.watched} & self.place.world.unseen
         return sorted(
-            n.id for n in self.state.proposal.nodes.values()
+            n.id
+            for n in self.state.proposal.nodes.values()
             if self.state.established(n.operation.key)
             and n.operation.effects[0].kind is EffectKind.STATE
             and n.operation.effects[0].condition.fact not in kept
-        )  # fmt: skip
+        )
 
     def carry_out(self, data: Draw, step: str, fate: str, view: str) -> None:
         node = self.state.proposal.nodes[step]
@@ -326,7 +347,9 @@ class Authority(RuleBasedStateMachine):
 
     @rule(data=st.data())
     def anything(self, data: Draw) -> None:
-        """No request makes ``decide`` raise; what it would do is not kept: its findings are no honest ones."""
+        """No request makes ``decide`` raise; what it would do is not kept: its findings are no honest
+        ones.
+        """
         request = data.draw(requests(tuple(self.operations)))
         now = self.place.world.now + data.draw(st.integers(-3, 3))
         decision = decide(self.state, request, now)
@@ -358,9 +381,11 @@ def replace_counters(state: State, like: State) -> State:
 
 
 SETTINGS = settings(
-    max_examples=40, stateful_step_count=30, deadline=None,
+    max_examples=40,
+    stateful_step_count=30,
+    deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
-)  # fmt: skip
+)
 
 
 def test_larger_models() -> None:

@@ -1,4 +1,6 @@
-"""Scripted histories with their world, for plants: a good history, cut into decisions, each with its world."""
+"""Scripted histories with their world, for plants: a good history, cut into decisions, each with its
+world.
+"""
 
 from __future__ import annotations
 

@@ -47,8 +47,13 @@ def drop(events: list[list[Json]], kind: str, number: int = 0) -> None:
 def insert(events: list[list[Json]], worlds: list[Any], where: int, request: str, *body: Json) -> None:
     """A decision of its own before decision ``where``; later decisions keep their numbers' order."""
     first = {
-        **events[where][0], "request": request, "authorized": True, "rules": ["R9"], "reasons": [], "subject": "",
-    }  # fmt: skip
+        **events[where][0],
+        "request": request,
+        "authorized": True,
+        "rules": ["R9"],
+        "reasons": [],
+        "subject": "",
+    }
     events.insert(where, [first, *body])
     worlds.insert(where, worlds[where])
     for number, decision in enumerate(events, 1):
