@@ -11,7 +11,7 @@ from enum import Enum
 
 import msgspec
 
-from adf_ea_ros.contracts.conditions import Condition, Ns
+from adf_ea_ros.contracts.conditions import Condition, Ns, Value
 from adf_ea_ros.contracts.model import Disposition, EffectKind, ObligationKind, Replay
 from adf_ea_ros.evidence.types import Finding, Requirement
 
@@ -201,6 +201,7 @@ class Attempt(msgspec.Struct, frozen=True):
     settled: Ns = -1  # when the interaction ended, as far as we know
     findings: tuple[Finding, ...] = ()  # latest, one per requirement
     accepted: bool = False  # the provider said once that it has it
+    baseline: tuple[tuple[str, str, Value], ...] = ()  # (subject, path, value) seen before it was sent
     superseded: bool = False  # a retry has taken over its obligation
     cancel_requested: bool = False
     doubtful: bool = False  # was in flight when the authority or the capability restarted

@@ -135,13 +135,18 @@ def attempt_context(attempt: Attempt, now: Ns, kind: EffectKind = EffectKind.STA
     """What evidence about an attempt must postdate: its dispatch, or, of a state, its end once that is known.
 
     While an action runs, the world is on its way: samples of a state from before its end would contradict
-    those from after it without any conflict between them. An event is told once, often just before the answer,
-    and on another way than the answer: whichever comes first must not decide whether it counts.
+    those from after it without any conflict between them. An event is told once, often just before the
+    answer, and on another way than the answer: whichever comes first must not decide whether it counts.
     """
     ended = attempt.interaction in ANSWERED and kind is EffectKind.STATE
     after = attempt.settled if ended else attempt.dispatched
     settled = now if attempt.could_take_effect(now) else attempt.absent_from()
-    return Context(executor=attempt.provider, after=max(after, attempt.dispatched), settled=settled)
+    return Context(
+        executor=attempt.provider,
+        after=max(after, attempt.dispatched),
+        settled=settled,
+        baseline=attempt.baseline,
+    )
 
 
 def _narrow(requirement: Requirement, binding: Binding | None) -> Requirement:

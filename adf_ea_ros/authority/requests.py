@@ -13,7 +13,7 @@ import msgspec
 
 from adf_ea_ros.authority.events import EpisodeStarted
 from adf_ea_ros.authority.model import Interaction, Node
-from adf_ea_ros.contracts.conditions import Condition
+from adf_ea_ros.contracts.conditions import Condition, Value
 from adf_ea_ros.evidence.types import Finding
 
 Findings = tuple[Finding, ...]
@@ -49,6 +49,7 @@ class Dispatch(Request, frozen=True, tag=True):
     elsewhere: tuple[tuple[str, str, str], ...] = ()  # (subject, path, attempt) open in other episodes
     view: Findings = ()
     assessed: Findings = ()
+    baseline: tuple[tuple[str, str, Value], ...] = ()  # (subject, path, value) before it runs
 
 
 class Report(Request, frozen=True, tag=True):

@@ -25,7 +25,6 @@ from adf_ea_ros.authority.model import (
 from adf_ea_ros.contracts.conditions import Condition, Ns
 from adf_ea_ros.evidence.types import Finding, Verdict
 
-
 DECIDED = frozenset({Verdict.SATISFIED, Verdict.UNSATISFIED})
 """Verdicts that say something of the world, and so grow old."""
 

@@ -161,6 +161,8 @@ class AuthorityNode(LifecycleNode):
             self._close_ledger()
             return FAILED
         self.ledger_fault = ""
+        for remedy in book.remedies:
+            self.get_logger().warning(f"ledger: {remedy}")
         self.service = AuthorityService(self.catalog, book)
         self.desk.watch(self.service)
         self.desk.close("it is not active")

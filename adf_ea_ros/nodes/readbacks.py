@@ -19,6 +19,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 from adf_ea_ros.contracts.conditions import Ns
 from adf_ea_ros.contracts.model import ProviderContract, Route
+from adf_ea_ros.evidence.buffer import RouteBuffer
 from adf_ea_ros.evidence.reader import RouteReader
 from adf_ea_ros.evidence.readings import Unreadable
 from adf_ea_ros.evidence.types import Observation
@@ -41,7 +42,6 @@ UNIDENTIFIED = "/"
 """Source of a message whose publisher stayed unknown: no provider has this name."""
 
 Sink = Callable[[Observation], str | None]
-Noted = Callable[..., None]
 
 
 class Identity:
@@ -98,17 +98,17 @@ class Readback:
         provider: ProviderContract,
         route: Route,
         sink: Sink,
-        unreadable: Noted,
+        buffer: RouteBuffer,
         *,
         sim_time: bool,
     ) -> None:
-        """``sink`` takes observations; ``unreadable`` a code, time and publisher where a message gives none.
+        """``sink`` takes observations; ``buffer`` hears of messages that give none, and of new publishers.
 
         Raises:
             StartFault: the message type is not installed.
         """
         self.name, self.route, self.provider = name, route, provider.id
-        self._node, self._sink, self._unreadable, self._sim_time = node, sink, unreadable, sim_time
+        self._node, self._sink, self._buffer, self._sim_time = node, sink, buffer, sim_time
         self._reader = RouteReader(name, route)
         self.identity = Identity(node, route.topic, provider.node, provider.id)
         self._held: deque[tuple[Any, Any, float]] = deque()
@@ -130,6 +130,7 @@ class Readback:
 
         def matched(_: Any) -> None:
             self.identity.changed = True
+            self._buffer.publishers_changed()  # without ids per message, numbers start anew with any of them
 
         # The executor looks at every event of every subscription at every wake: only those that are needed.
         events = SubscriptionEventCallbacks(use_default_callbacks=False, matched=None if HAS_GID else matched)
@@ -180,7 +181,7 @@ class Readback:
             )
         except Unreadable as error:
             self._count(error.code)
-            self._unreadable(error.code, now, publisher=publisher, sequence=sequence)
+            self._buffer.unreadable(error.code, now, publisher=publisher, sequence=sequence)
             return True
         if source != self.provider:
             self.identity.foreign += 1

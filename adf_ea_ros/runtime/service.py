@@ -19,11 +19,14 @@ from adf_ea_ros.authority.model import OPEN, Attempt, Interaction
 from adf_ea_ros.authority.reasons import refuse
 from adf_ea_ros.authority.state import State, fact_key
 from adf_ea_ros.contracts.catalog import Catalog
-from adf_ea_ros.contracts.conditions import Ns
+from adf_ea_ros.contracts.conditions import Ns, Value
 from adf_ea_ros.evidence.buffer import RouteBuffer, qualify_routes
 from adf_ea_ros.evidence.types import Finding, Observation
 from adf_ea_ros.ledger.errors import LedgerError
 from adf_ea_ros.runtime.book import OFFICE, Book
+
+KEPT = 1000
+"""Samples kept of each subject on each route, whatever the depth of its subscription."""
 
 Listener = Callable[[str, Decision, State], None]
 """Called with episode, decision and the state after it, once the decision is durable."""
@@ -45,11 +48,12 @@ class AuthorityService:
         self.book = book
         self.listeners = list(listeners)
         self.buffers: dict[str, RouteBuffer] = {
-            f"{provider.id}/{name}": RouteBuffer(f"{provider.id}/{name}", depth=route.depth)
+            f"{provider.id}/{name}": RouteBuffer(f"{provider.id}/{name}", depth=max(route.depth, KEPT))
             for provider in catalog.providers()
             for name, route in provider.routes.items()
         }
         self.unavailable: dict[str, str] = {}
+        self._aliases = _same_node(catalog)
         self._owner: dict[str, str] = {}  # open attempt: episode
 
     # -- life ------------------------------------------------------------------------------------------
@@ -102,7 +106,9 @@ class AuthorityService:
             if name != episode
             for fact in _facts(state, attempt)
         )
-        return self._ask(episode, rq.Dispatch(step, provider, generation, elsewhere), now)
+        baseline = self._baseline(episode, step, now)
+        request = rq.Dispatch(step, provider, generation, elsewhere, baseline=baseline)
+        return self._ask(episode, request, now)
 
     def observe(self, episode: str, step: str, now: Ns) -> Decision:
         """Spend an observation on a step (rule 5)."""
@@ -216,6 +222,28 @@ class AuthorityService:
             return None
         return self._commit(episode, state, rq.Refresh(changed), now)
 
+    def clock_reset(self, now: Ns) -> None:
+        """Time went backwards to ``now``: nothing that was seen before says anything of the time to come."""
+        for buffer in self.buffers.values():
+            buffer.reset(now)
+
+    def _baseline(self, episode: str, step: str, now: Ns) -> tuple[tuple[str, str, Value], ...]:
+        """What the readbacks of a step's effects say before it runs, for those judged by their change."""
+        state = self._settled(episode)
+        node = state.proposal.nodes.get(step) if state is not None else None
+        found: dict[tuple[str, str], Value] = {}
+        for effect in node.operation.effects if node is not None else ():
+            for requirement in effect.requirements:
+                for route in requirement.routes:
+                    subject, path = effect.condition.fact
+                    kept = self.buffers.get(route)
+                    newest = (
+                        kept.newest(subject, path, now - requirement.max_age) if kept is not None else None
+                    )
+                    if newest is not None and newest.relative:
+                        found[subject, path] = newest.value
+        return tuple((subject, path, value) for (subject, path), value in found.items())
+
     # -- inside ----------------------------------------------------------------------------------------
 
     def _ask(self, episode: str, request: rq.AnyRequest, now: Ns) -> Decision:
@@ -276,7 +304,9 @@ class AuthorityService:
         view: list[Finding] = []
         assessed: list[Finding] = []
         for question in asked:
-            found = qualify_routes(question.requirement, question.context, self.buffers, now).finding
+            aliases = self._aliases.get(question.context.executor, ())
+            context = replace(question.context, aliases=aliases) if aliases else question.context
+            found = qualify_routes(question.requirement, context, self.buffers, now).finding
             (assessed if question.attempt else view).append(found)
         return tuple(view), tuple(assessed)
 
@@ -319,6 +349,14 @@ def void(decision: Decision, why: str) -> Decision:
         events=(),
         attempt=None,
     )
+
+
+def _same_node(catalog: Catalog) -> dict[str, tuple[str, ...]]:
+    """For each provider the others that are the same node: no independent witness of what it did."""
+    by_node: dict[str, list[str]] = {}
+    for provider in catalog.providers():
+        by_node.setdefault(provider.node, []).append(provider.id)
+    return {name: tuple(n for n in names if n != name) for names in by_node.values() for name in names}
 
 
 def _facts(state: State, attempt: Attempt) -> tuple[tuple[str, str], ...]:

@@ -157,3 +157,21 @@ def test_a_new_episode_is_no_way_around_an_open_outcome(rig: Rig) -> None:
     rig.pass_time(31)  # the provider's commit bound: the first attempt can no longer take effect
     assert attempt.could_take_effect(rig.now) is False
     rig.run(second, "heat", "heater_b")
+
+
+def test_a_clock_reset_leaves_no_evidence_from_before(rig: Rig) -> None:
+    episode = rig.begin()
+    rig.heat(rig.run(episode, "heat", "heater_a"))
+    rig.pass_time(5)
+    rig.service.clock_reset(rig.now - 60 * 1_000_000_000)
+    rig.pass_time(1)
+    assert "R2.precondition_unknown" in rig.refused(episode, "measure", "probe")
+
+
+def test_providers_on_one_node_are_no_independent_witnesses(rig: Rig) -> None:
+    """The heater's own node publishing as another provider would be the actuator vouching for itself."""
+    assert rig.service._aliases["probe"] == ()
+    catalog = rig.service.catalog
+    twin = catalog.provider("probe").model_copy(update={"id": "twin", "tool": None, "evidence": {}})
+    service = type(rig.service)(type(catalog)([*catalog.providers(), twin]), rig.service.book)
+    assert service._aliases["twin"] == ("probe",)

@@ -55,7 +55,7 @@ def _first(work: Work, node: Node, request: Dispatch) -> Outcome:
     refusals = admissible(work, node, request.provider, request.elsewhere)
     if refusals:
         return denied(*refusals)
-    attempt = send(work, node, request.provider, Mode.FIRST)
+    attempt = send(work, node, request, Mode.FIRST)
     return granted(
         "R2", f"first dispatch of {node.operation.capability} to {attempt.provider}", attempt=attempt
     )
@@ -67,7 +67,7 @@ def _retry(work: Work, node: Node, request: Dispatch) -> Outcome:
     if refusals:
         return denied(*refusals)
     failed = work.state.keys[node.operation.key].latest
-    attempt = send(work, node, provider, Mode.RETRY)
+    attempt = send(work, node, request, Mode.RETRY)
     return granted(
         "R6", f"{failed} is shown to have had no effect; retry on {attempt.provider}", attempt=attempt
     )
@@ -78,27 +78,28 @@ def _repair(work: Work, node: Node, request: Dispatch) -> Outcome:
     refusals = r7_repair.check(work, node, provider) or admissible(work, node, provider, request.elsewhere)
     if refusals:
         return denied(*refusals)
-    attempt = send(work, node, provider, Mode.REPAIR)
+    attempt = send(work, node, request, Mode.REPAIR)
     return granted(
         "R7", f"{node.operation.capability} restores a state that was lost and is needed", attempt=attempt
     )
 
 
-def send(work: Work, node: Node, provider: str, mode: Mode) -> Attempt:
+def send(work: Work, node: Node, request: Dispatch, mode: Mode) -> Attempt:
     """Write the attempt: the only place where a physical request comes into being."""
     operation, state = node.operation, work.state
-    binding = operation.binding(provider)
+    binding = operation.binding(request.provider)
     assert binding is not None, "admissible() holds that the binding exists"
     attempt = Attempt(
         id=f"{state.episode}.{len(state.attempts) + 1}",
         key=operation.key,
         node=node.id,
-        provider=provider,
+        provider=request.provider,
         mode=mode,
         generation=state.generation,
         dispatched=work.now,
         deadline=work.now + binding.deadline,
         promises=binding.promises,
+        baseline=request.baseline,
     )
     work.emit(ev.Dispatched(attempt))
     # What this attempt may overwrite needs new evidence; keeping it live would prove a past state.
