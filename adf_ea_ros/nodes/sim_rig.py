@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+import msgspec
 from rclpy.node import Node
 from std_msgs.msg import Header
 
@@ -25,7 +26,7 @@ from adf_ea_ros.nodes.sim_recorder import RecorderNode
 from adf_ea_ros.nodes.support import StartFault, declare, guard, latched, overrides, run, to_msg
 from adf_ea_ros.sim.faults import SECOND
 from adf_ea_ros.sim.recorder import Archive
-from adf_ea_ros.sim.report import Report, report
+from adf_ea_ros.sim.report import Report, report, restore
 from adf_ea_ros.sim.world import World
 
 HEATERS = ("heater_a", "heater_b")
@@ -47,9 +48,17 @@ class RigNode(Node):
             self, "cooling", 600.0, "time constant of an unheated sample's cooling, in logical seconds"
         )
         path = declare(self, "report", "", "file for the counts as JSON, kept up to date; empty: none")
+        self._keep = declare(
+            self,
+            "keep",
+            default=False,
+            description="begin from the report of an earlier process, and keep it at every step",
+        )
         try:
+            self._kept = self._earlier(path)
+            start = max(start, (self._kept.logical_ns / SECOND if self._kept else 0.0))
             self.world = World(samples, start=round(start) * SECOND, ambient=ambient, cooling=cooling)
-        except (ValueError, OverflowError) as fault:
+        except (ValueError, OverflowError) as fault:  # msgspec's errors too
             raise StartFault(f"{self.get_fully_qualified_name()}: {fault}") from None
         self._path = Path(path) if path else None
         if self._path is not None and not self._path.parent.is_dir():
@@ -58,10 +67,21 @@ class RigNode(Node):
         self._heaters: list[HeaterNode] = []
         self._told: Report | None = None
 
+    def _earlier(self, path: str) -> Report | None:
+        """What an earlier process of this rig left, where it is to be taken up."""
+        if not self._keep or not path or not Path(path).exists():
+            return None
+        return msgspec.json.decode(Path(path).read_bytes(), type=Report)
+
     def watch(self, clock: ClockNode, heaters: list[HeaterNode], probe: ProbeNode, archive: Archive) -> None:
         """Count what these devices do, from now on."""
         clock.drive(self)
         self._heaters, self._probe, self._archive = heaters, probe, archive
+        if self._kept is not None:
+            restore(self._kept, self.world, [node.heater for node in heaters], probe.probe)
+        if self._keep:
+            # The written report is the world that outlives this process: what is not in it never was.
+            self.world.on_effect(lambda: self._write(self._report()))
         clock.on_step(guard(self, "count", self._count))
 
     def close(self) -> None:
@@ -74,6 +94,8 @@ class RigNode(Node):
 
     def _count(self) -> None:
         counts = self._report()
+        if self._keep:
+            self._write(counts)
         if self._told is not None and _counted(counts) == _counted(self._told):
             return
         self._told = counts

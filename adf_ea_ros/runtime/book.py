@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
+
 from adf_ea_ros.authority.decision import Decision
 from adf_ea_ros.authority.events import AnyEvent, decode_event, encode_event
 from adf_ea_ros.authority.fold import fold
 from adf_ea_ros.authority.model import Attempt
 from adf_ea_ros.authority.state import State, decode_state, encode_state
 from adf_ea_ros.contracts.conditions import Ns
-from adf_ea_ros.ledger.errors import ConcurrentAppend, LedgerUnavailable
+from adf_ea_ros.ledger.errors import ConcurrentAppend, LedgerDamaged, LedgerUnavailable
 from adf_ea_ros.ledger.store import Ledger
 
 CHECKPOINT_EVERY = 256
@@ -34,6 +36,10 @@ class Book:
         self._states: dict[str, State] = {}
         self._stopped: dict[str, State] = {}  # with an outcome that nothing has settled
         self._saved: dict[str, int] = {}
+        self._loaded = False
+        self._unsaved: set[str] = set()
+        self.remedies: list[str] = []
+        """What was found wrong and got over, in words for an operator."""
         self._doubt: tuple[str, Decision, Ns] | None = None
 
     def load(self) -> list[str]:
@@ -42,6 +48,8 @@ class Book:
         Raises:
             LedgerDamaged: a record is not as it was written. Nothing may be granted on such a ledger.
         """
+        if self._loaded:
+            return list(self.active())  # this is the one writer: nothing can have changed behind its back
         for episode in list(self.ledger.episodes()):
             head = self.ledger.head(episode)
             if head is not None and head.kind == "Completed":
@@ -51,13 +59,17 @@ class Book:
                 self._states[episode] = state
             elif state.execution:
                 self._stopped[episode] = state
-        return [name for name in self._states if name != OFFICE]
+            else:
+                self._saved.pop(episode)
+        self._loaded = True
+        return list(self.active())
 
     def state(self, episode: str) -> State | None:
         """The state of an episode: from memory where it is active, folded from the ledger where it ended."""
         found = self._states.get(episode)
         if found is None and self.ledger.head(episode) is not None:
             found = self._fold(episode)
+            self._saved.pop(episode)  # nothing is kept of what is over
         return found
 
     def active(self) -> dict[str, State]:
@@ -124,16 +136,41 @@ class Book:
             self._states.pop(episode, None)
             if state.execution:
                 self._stopped[episode] = state
-        if state.version - self._saved.get(episode, 0) >= CHECKPOINT_EVERY:
+        due = state.version - self._saved.get(episode, 0) >= CHECKPOINT_EVERY
+        if due or episode in self._unsaved:
             self.ledger.save_checkpoint(episode, state.version, encode_state(state))
             self._saved[episode] = state.version
+            self._unsaved.discard(episode)
+        if episode not in self._states and episode not in self._stopped:
+            self._saved.pop(episode, None)
 
     def _fold(self, episode: str) -> State:
-        checkpoint = self.ledger.load_checkpoint(episode)
-        state = decode_state(checkpoint.state) if checkpoint is not None else State(episode=episode)
-        self._saved[episode] = state.version
-        for event in self.events(episode, after=state.version):
+        state = self._checkpoint(episode)
+        start = state.version
+        for event in self.events(episode, after=start):
             state = fold(state, event)
+        self._saved[episode] = start
+        return state
+
+    def _checkpoint(self, episode: str) -> State:
+        """Where a fold may begin: the last checkpoint, or nothing where that cannot be used.
+
+        A checkpoint only saves time. Where it alone is damaged, the records say the same, each one checked.
+        """
+        try:
+            found = self.ledger.load_checkpoint(episode)
+            if found is None:
+                return State(episode=episode)
+            state = decode_state(found.state)
+        except (LedgerDamaged, msgspec.MsgspecError) as error:
+            why = str(error) if isinstance(error, LedgerDamaged) else f"not readable here: {error}"
+            self.remedies.append(f"{episode}: the checkpoint was not used, all records were folded: {why}")
+            self._unsaved.add(episode)
+            return State(episode=episode)
+        if state.episode != episode or state.version != found.version:
+            self.remedies.append(f"{episode}: the checkpoint is one of {state.episode} {state.version}")
+            self._unsaved.add(episode)
+            return State(episode=episode)
         return state
 
     def events(self, episode: str, after: int = 0) -> Iterator[AnyEvent]:

@@ -158,6 +158,7 @@ class Heater:
         sample = self._world.samples[heating.sample]
         self._release[heating.sample] = self._world.now + self._ramp_time(heating) + self._hold
         sample.drive(self.name, heating.target, self._ramp)
+        self._world.effect()
 
     def _ramp_time(self, heating: Heating) -> Ns:
         way = heating.target - self._world.samples[heating.sample].temperature

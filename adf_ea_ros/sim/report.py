@@ -21,6 +21,14 @@ class HeaterCounts(msgspec.Struct, frozen=True):
     heatings: dict[str, int]  # sample: physical executions
 
 
+class Driving(msgspec.Struct, frozen=True):
+    """A set point that a heater keeps a sample at, or is taking it to."""
+
+    heater: str
+    target: float  # degC
+    ramp: float  # degC per second
+
+
 class Report(msgspec.Struct, frozen=True):
     """Counts of the whole rig. ``heatings`` is what the stories are about."""
 
@@ -30,6 +38,7 @@ class Report(msgspec.Struct, frozen=True):
     records: int  # written
     temperatures: dict[str, float]  # degC, as they are
     logical_ns: Ns
+    driving: dict[str, Driving] = {}  # sample: what drives it
 
     def to_json(self) -> bytes:
         """The report as an indented JSON object."""
@@ -46,4 +55,27 @@ def report(world: World, heaters: Iterable[Heater], probe: Probe, archive: Archi
         records=archive.writes,
         temperatures={name: round(sample.temperature, 3) for name, sample in world.samples.items()},
         logical_ns=world.now,
+        driving={
+            name: Driving(sample.driver, sample.target, sample.ramp)
+            for name, sample in world.samples.items()
+            if sample.driver
+        },
     )
+
+
+def restore(kept: Report, world: World, heaters: Iterable[Heater], probe: Probe) -> None:
+    """Let the counts and the samples be as they were: the devices' programs died, their world did not.
+
+    Power that was on stays on. What the devices remembered of goals is gone, and the archive is empty.
+    """
+    for heater in heaters:
+        counts = kept.heaters.get(heater.name)
+        if counts is not None:
+            heater.requests, heater.accepted = counts.requests, counts.accepted
+            heater.heatings.update(counts.heatings)
+    probe.measurements = kept.measurements
+    for name, sample in world.samples.items():
+        sample.temperature = kept.temperatures.get(name, sample.temperature)
+        if name in kept.driving:
+            driving = kept.driving[name]
+            sample.drive(driving.heater, driving.target, driving.ramp)

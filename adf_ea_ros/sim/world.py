@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from adf_ea_ros.contracts.conditions import Ns
@@ -39,6 +39,16 @@ class Sample:
     def driver(self) -> str:
         """The heater that drives or holds this sample; empty where none does."""
         return self._driver
+
+    @property
+    def target(self) -> float:
+        """Where the driver takes it, in degC."""
+        return self._target
+
+    @property
+    def ramp(self) -> float:
+        """How fast the driver takes it there, in degC per second."""
+        return self._ramp
 
     def drive(self, driver: str, target: float, ramp: float) -> None:
         """Move to ``target`` (degC) with ``ramp`` (degC per second), and stay there; the last driver wins."""
@@ -91,6 +101,7 @@ class World:
         self.samples = {name: Sample(name, ambient=ambient, cooling=cooling) for name in names}
         self._now = start
         self._devices: list[Device] = []
+        self._witnesses: list[Callable[[], None]] = []
 
     @property
     def now(self) -> Ns:
@@ -100,6 +111,15 @@ class World:
     def attach(self, device: Device) -> None:
         """Let ``device`` act on every step from now on, in the order of attachment."""
         self._devices.append(device)
+
+    def on_effect(self, witness: Callable[[], None]) -> None:
+        """Call ``witness`` at each physical execution, at the moment it happens."""
+        self._witnesses.append(witness)
+
+    def effect(self) -> None:
+        """A device acts on a sample, now."""
+        for witness in self._witnesses:
+            witness()
 
     def advance(self, span: Ns) -> None:
         """Let ``span`` pass in one step: first the samples change, then the devices act.
