@@ -32,6 +32,7 @@ class Reconciler:
         self.wanted = True
         """The authority is to be asked for open attempts, as soon as it answers."""
         self._busy = False
+        self._met = False
         self._generation = 0
         self._started: Ns = -1
         self._sent: dict[str, None] = {}
@@ -76,6 +77,11 @@ class Reconciler:
             for provider in self._node.providers:
                 for order in await self._node.port.open_attempts(provider):
                     await self._attempt(order)
+            if not self._met:
+                self._met = True
+                self._node.get_logger().info(
+                    f"in contact with the authority: {', '.join(self._node.providers)}"
+                )
         except Unreachable:
             self.wanted = True
         finally:

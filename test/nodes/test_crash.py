@@ -70,7 +70,6 @@ def test_an_attempt_that_was_never_sent_is_never_accepted(world):
     world.rig(clock__factor=SLOW)
     world.authority()
     world.capability()
-    world.goal("heat", "heater_a", episode="none").result()  # the capability node is up and its clock runs
     world.begin()
     # Something asked in the name of the capability node, and died before it sent anything.
     order = world.call("admit", episode=world.episode, step="heat", provider="heater_a").attempt
@@ -89,7 +88,7 @@ def test_everything_dies(world):
     authority, capability, _ = running(world)
     authority.kill()
     capability.kill()
-    world.capability()
+    world.capability(wait=False)
     world.authority()
     world.seen("running", request="Reconcile", attempt=f"{world.episode}.1", authorized=True)
     world.seen("proof", attempt=f"{world.episode}.1", reasons=["R4.promoted"])

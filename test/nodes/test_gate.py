@@ -144,7 +144,7 @@ def test_devices_that_go_and_come_back(world):
 
 def test_without_an_authority_nothing_is_sent(world):
     world.rig()
-    world.capability(authority_wait=0.5)
+    world.capability(wait=False, authority_wait=0.5)
     result = world.run("heat", "heater_a", episode="any")
     assert result.outcome == REFUSED
     assert result.decision.reasons == ["X5.not_ready"]

@@ -109,10 +109,12 @@ class World:
             process.wait_for_line("active: generation", 40)
         return process
 
-    def capability(self, **parameters):
-        return self.start(
-            CAPABILITY, *ros_args({"contracts": listed(CONTRACTS), "use_sim_time": "true", **parameters})
-        )
+    def capability(self, wait=True, **parameters):
+        given = {"contracts": listed(CONTRACTS), "use_sim_time": "true", **parameters}
+        process = self.start(CAPABILITY, *ros_args(given))
+        if wait:
+            process.wait_for_line("in contact with the authority", 40)
+        return process
 
     def composed(self, **parameters):
         process = self.start(COMPOSED, *ros_args({**self._authority_parameters(), **parameters}))
