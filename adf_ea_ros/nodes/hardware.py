@@ -200,6 +200,8 @@ class Action:
         await self._waits.within(lambda: future.done() or self._status(order) in RUNNING, self._wait)
         if future.done() and future.result().status != GoalStatus.STATUS_UNKNOWN:
             end = self._end(future.result())
+            if end.interaction is Interaction.LOST:
+                return _cannot_tell(end.detail)
             return Said(end.interaction, end.response, end.detail, Answer.TERMINAL)
         if future.done():
             return self._unknown(order, since)
