@@ -1,0 +1,32 @@
+"""Which inputs a set of results came from: every file that can change a result, by its hash."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+STUDIES = Path(__file__).parents[1]
+ROOT = STUDIES.parent
+SUFFIXES = {".py", ".yaml"}
+OTHERS = {"checker", "exploration", "mutation", "evidence_faults", "evidence_schedules", "__pycache__"}
+
+
+def inputs() -> dict[str, str]:
+    """Path and SHA-256 of the studies' own files, the product's core, and the configuration that they run
+    on.
+    """
+    files = [p for p in STUDIES.rglob("*") if not OTHERS & set(p.relative_to(STUDIES).parts)]
+    for layer in ("authority", "contracts", "evidence", "ledger", "runtime", "sim"):
+        files += (ROOT / "adf_ea_ros" / layer).rglob("*.py")
+    files += (ROOT / "config").rglob("*.yaml")
+    chosen = sorted(p for p in files if p.suffix in SUFFIXES)
+    return {str(p.relative_to(ROOT)): hashlib.sha256(p.read_bytes()).hexdigest() for p in chosen}
+
+
+def write_manifest(folder: Path) -> str:
+    """Freeze the inputs beside the results; the hash of the whole."""
+    listed = inputs()
+    whole = hashlib.sha256(json.dumps(listed, sort_keys=True).encode()).hexdigest()
+    (folder / "manifest.json").write_text(json.dumps({"all": whole, "files": listed}, indent=1) + "\n")
+    return whole
