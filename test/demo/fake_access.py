@@ -10,7 +10,7 @@ from rig import Rig
 
 from adf_ea_ros.authority.grounding import Step
 from adf_ea_ros.authority.model import Interaction
-from adf_ea_ros.nodes.demo_planner import ABSENT, REFUSED, UNVERIFIED, VERIFIED, Unreachable
+from adf_ea_ros.nodes.demo.planner import ABSENT, REFUSED, UNVERIFIED, VERIFIED, Unreachable
 from adf_ea_ros.runtime.public import order, ruling
 
 PATIENCE = 8

@@ -10,7 +10,7 @@ pytest.importorskip("rclpy", reason="adf_ea_ros.nodes needs rclpy")
 
 from fake_access import FakeAccess
 
-from adf_ea_ros.nodes.demo_planner import DemoPlanner, Plan, moves
+from adf_ea_ros.nodes.demo.planner import DemoPlanner, Plan, moves
 
 TASK = "heat_measure_record"
 PLAN = (

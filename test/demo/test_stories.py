@@ -16,7 +16,7 @@ pytest.importorskip("adf_ea_ros.msg", reason="the demo needs the built interface
 
 from adf_ea_ros.authority.events import decode_event
 from adf_ea_ros.ledger.opening import open_ledger
-from adf_ea_ros.nodes.demo_story import STORIES
+from adf_ea_ros.nodes.demo.story import STORIES
 from adf_ea_ros.testing.process import NodeProcess
 from adf_ea_ros.testing.waiting import wait_until
 

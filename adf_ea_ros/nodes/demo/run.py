@@ -21,19 +21,20 @@ from adf_ea_ros.authority import events as ev
 from adf_ea_ros.cli.watch_view import DecisionView
 from adf_ea_ros.ledger.errors import LedgerError
 from adf_ea_ros.ledger.opening import open_ledger
-from adf_ea_ros.nodes import demo_direct, demo_planner
-from adf_ea_ros.nodes.demo_eyes import Eyes
-from adf_ea_ros.nodes.demo_folder import Folder, FolderTaken
-from adf_ea_ros.nodes.demo_ledger import episode_events, episode_name, episode_records
-from adf_ea_ros.nodes.demo_planner_main import READY
-from adf_ea_ros.nodes.demo_show import Screen, make_console
-from adf_ea_ros.nodes.demo_stage import Child, Ended, Stage
-from adf_ea_ros.nodes.demo_story import DEFAULT, STORIES, Check, Story, heatings, verdict
+from adf_ea_ros.nodes.demo import direct
+from adf_ea_ros.nodes.demo import planner as demo_planner
+from adf_ea_ros.nodes.demo.eyes import Eyes
+from adf_ea_ros.nodes.demo.folder import Folder, FolderTaken
+from adf_ea_ros.nodes.demo.ledger import episode_events, episode_name, episode_records
+from adf_ea_ros.nodes.demo.planner_main import READY
+from adf_ea_ros.nodes.demo.show import Screen, make_console
+from adf_ea_ros.nodes.demo.stage import Child, Ended, Stage
+from adf_ea_ros.nodes.demo.story import DEFAULT, STORIES, Check, Story, heatings, verdict
 from adf_ea_ros.nodes.isolation import DomainLease, NoDomainLeft
 from adf_ea_ros.sim.report import Report
 
 if TYPE_CHECKING:
-    from adf_ea_ros.nodes.demo import Interrupt
+    from adf_ea_ros.nodes.demo.main import Interrupt
 
 AS_EXPECTED, OTHERWISE, NOT_TOLD, INTERRUPTED = 0, 1, 2, 130
 """Exit codes."""
@@ -81,7 +82,7 @@ class Demo:
                     stage.check()
                     screen.status("waiting for the rig")
                 arguments = ["--sample", SAMPLE]
-                client = stage.start("direct", "adf_ea_ros.nodes.demo_direct", arguments, heard=True)
+                client = stage.start("direct", "adf_ea_ros.nodes.demo.direct", arguments, heard=True)
                 for _ in self._until(lambda: client.code is not None, _START, "the direct client to end"):
                     eyes.spin(0.05)
                     stage.check("direct")
@@ -91,8 +92,8 @@ class Demo:
             self.screen.status("ending the processes")
         self.screen.quiet()
         counted = _counts(report)
-        claimed = client.code == demo_direct.CLAIMED
-        if client.code not in (demo_direct.CLAIMED, demo_direct.FAILED):
+        claimed = client.code == direct.CLAIMED
+        if client.code not in (direct.CLAIMED, direct.FAILED):
             raise Ended(client)
         total = counted.heatings
         hot = abs(counted.temperatures.get(SAMPLE, 0.0) - 80.0) <= 1.0
@@ -155,7 +156,7 @@ class Demo:
         for name, providers in CAPABILITIES.items():
             node = ["-r", f"__node:={name}"]
             stage.start(name, "adf_ea_ros.nodes.capability_main", [*self._capability(providers), *node])
-        planner = stage.start("planner", "adf_ea_ros.nodes.demo_planner_main", ["--wait"], heard=True)
+        planner = stage.start("planner", "adf_ea_ros.nodes.demo.planner_main", ["--wait"], heard=True)
         wanted = {provider for providers in CAPABILITIES.values() for provider in providers}
         waits: list[str] = []
         planner_ready = False

@@ -18,7 +18,7 @@ from adf_ea_ros.cli.watch_view import DecisionView, Row, decision_row
 from adf_ea_ros.contracts.conditions import Ns
 from adf_ea_ros.ledger.record import Record
 from adf_ea_ros.ledger.timeline import describe
-from adf_ea_ros.nodes.demo_story import Check
+from adf_ea_ros.nodes.demo.story import Check
 
 _PLAIN_WIDTH = 100
 TOLD = {

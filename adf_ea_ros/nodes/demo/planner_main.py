@@ -1,4 +1,4 @@
-"""The planner's process: ``python -m adf_ea_ros.nodes.demo_planner_main``. Prints what it does."""
+"""The planner's process: ``python -m adf_ea_ros.nodes.demo.planner_main``. Prints what it does."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from adf_ea_ros.nodes.client import NotStarted, Planner, PlannerError, step
-from adf_ea_ros.nodes.demo_planner import DONE, GAVE_UP, INTERRUPTED, DemoPlanner, Plan, Unreachable
+from adf_ea_ros.nodes.demo.planner import DONE, GAVE_UP, INTERRUPTED, DemoPlanner, Plan, Unreachable
 
 READY = "ready"
 """The line that is printed before ``--wait`` waits for a line of input."""
@@ -104,7 +104,7 @@ def _say(text: str) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Carry out the plan; the exit code says how it went (see demo_planner)."""
+    """Carry out the plan; the exit code says how it went (see ``planner``)."""
     parser = argparse.ArgumentParser(description="Planner of the demo: heat, measure, record.")
     parser.add_argument("--task", default="heat_measure_record")
     parser.add_argument("--sample", default="s1")

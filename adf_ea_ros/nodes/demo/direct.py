@@ -1,7 +1,7 @@
 """The baseline of the demo: a plain action client that takes answers at their word, as most clients do.
 
 It sends a goal, waits for the result, sends the goal again where none comes, and believes what it is told. No
-authority, no evidence. ``python -m adf_ea_ros.nodes.demo_direct`` on a rig that is running.
+authority, no evidence. ``python -m adf_ea_ros.nodes.demo.direct`` on a rig that is running.
 """
 
 from __future__ import annotations

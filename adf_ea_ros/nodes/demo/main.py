@@ -9,7 +9,6 @@ a process that did not start), 130 stopped by SIGINT or SIGTERM.
 from __future__ import annotations
 
 import signal
-import sys
 from collections.abc import Sequence
 
 INTERRUPTED = 130
@@ -35,10 +34,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     interrupt = Interrupt()
     interrupt.listen()
     # Only now: importing ROS takes a while, in which Ctrl-C must be as clean as later.
-    from adf_ea_ros.nodes.demo_run import run  # noqa: PLC0415
+    from adf_ea_ros.nodes.demo.run import run  # noqa: PLC0415
 
     return INTERRUPTED if interrupt.asked else run(arguments, interrupt)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
