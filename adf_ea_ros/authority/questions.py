@@ -23,6 +23,7 @@ class Question(msgspec.Struct, frozen=True):
     requirement: Requirement
     context: Context
     attempt: str = ""  # empty: a current fact
+    later: Context | None = None  # where the first context does not satisfy: what decides instead
 
     @property
     def name(self) -> str:
@@ -125,28 +126,27 @@ def _of_pending(state: State, key: str, now: Ns) -> Iterator[Question]:
         return
     attempt = state.attempts[owed.attempt]
     binding = record.operation.binding(attempt.provider)
+    context, later = attempt_contexts(attempt, now)
     for effect in record.operation.effects:
-        context = attempt_context(attempt, now, effect.kind)
         for requirement in effect.requirements:
-            yield Question(_narrow(requirement, binding), context, attempt.id)
+            then = later if effect.kind is EffectKind.STATE else None
+            yield Question(_narrow(requirement, binding), context, attempt.id, then)
 
 
-def attempt_context(attempt: Attempt, now: Ns, kind: EffectKind = EffectKind.STATE) -> Context:
-    """What evidence about an attempt must postdate: its dispatch, or, of a state, its end once that is known.
+def attempt_contexts(attempt: Attempt, now: Ns) -> tuple[Context, Context | None]:
+    """What evidence about an attempt must postdate: its dispatch; and, once it has answered, its end.
 
-    While an action runs, the world is on its way: samples of a state from before its end would contradict
-    those from after it without any conflict between them. An event is told once, often just before the
-    answer, and on another way than the answer: whichever comes first must not decide whether it counts.
+    While an action runs, the world is on its way: samples of a state from before its end may contradict
+    those from after it without any conflict between them. Those from after it can decide alone. They need
+    not: a readback that speaks only when something changes has often said its word before the answer came.
     """
-    ended = attempt.interaction in ANSWERED and kind is EffectKind.STATE
-    after = attempt.settled if ended else attempt.dispatched
     settled = now if attempt.could_take_effect(now) else attempt.absent_from()
-    return Context(
-        executor=attempt.provider,
-        after=max(after, attempt.dispatched),
-        settled=settled,
-        baseline=attempt.baseline,
+    context = Context(
+        executor=attempt.provider, after=attempt.dispatched, settled=settled, baseline=attempt.baseline
     )
+    if attempt.interaction in ANSWERED and attempt.settled > attempt.dispatched:
+        return context, msgspec.structs.replace(context, after=attempt.settled)
+    return context, None
 
 
 def _narrow(requirement: Requirement, binding: Binding | None) -> Requirement:

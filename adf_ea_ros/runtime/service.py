@@ -21,7 +21,7 @@ from adf_ea_ros.authority.state import State, fact_key
 from adf_ea_ros.contracts.catalog import Catalog
 from adf_ea_ros.contracts.conditions import Ns, Value
 from adf_ea_ros.evidence.buffer import RouteBuffer, qualify_routes
-from adf_ea_ros.evidence.types import Finding, Observation
+from adf_ea_ros.evidence.types import Context, Finding, Observation, Requirement, Verdict
 from adf_ea_ros.ledger.errors import LedgerError
 from adf_ea_ros.runtime.book import OFFICE, Book
 
@@ -304,11 +304,16 @@ class AuthorityService:
         view: list[Finding] = []
         assessed: list[Finding] = []
         for question in asked:
-            aliases = self._aliases.get(question.context.executor, ())
-            context = replace(question.context, aliases=aliases) if aliases else question.context
-            found = qualify_routes(question.requirement, context, self.buffers, now).finding
+            found = self._qualify(question.requirement, question.context, now)
+            if question.later is not None and found.verdict is not Verdict.SATISFIED:
+                found = self._qualify(question.requirement, question.later, now)
             (assessed if question.attempt else view).append(found)
         return tuple(view), tuple(assessed)
+
+    def _qualify(self, requirement: Requirement, context: Context, now: Ns) -> Finding:
+        aliases = self._aliases.get(context.executor, ())
+        context = replace(context, aliases=aliases) if aliases else context
+        return qualify_routes(requirement, context, self.buffers, now).finding
 
     def _check_provider(self, provider: str, now: Ns) -> None:
         """Let a revoked or expired contract count at once, also where nobody announced it (rule X3)."""

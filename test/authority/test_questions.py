@@ -28,20 +28,22 @@ def test_a_pending_attempt_is_asked_about_after_its_dispatch() -> None:
     assert asked.context.after == attempt.dispatched
 
 
-def test_once_answered_only_later_samples_count() -> None:
+def test_once_answered_later_samples_may_decide_alone() -> None:
     case = Case(PLACED)
     attempt = case.run("open")
     case.wait(3)
     case.answer(attempt, Interaction.SUCCEEDED)
-    context = questions.attempt_context(case.state.attempts[attempt.id], case.wait(1).now)
-    assert context.after == attempt.dispatched + 3 * S
-    assert context.settled == attempt.dispatched + 3 * S + PROMISES.visibility_delay
+    context, later = questions.attempt_contexts(case.state.attempts[attempt.id], case.wait(1).now)
+    assert context.after == attempt.dispatched
+    assert later is not None
+    assert later.after == attempt.dispatched + 3 * S
+    assert context.settled == later.settled == attempt.dispatched + 3 * S + PROMISES.visibility_delay
 
 
 def test_while_an_effect_may_still_come_nothing_negative_counts() -> None:
     case = Case(PLACED)
     attempt = case.run("open")
-    context = questions.attempt_context(case.state.attempts[attempt.id], case.wait(2).now)
+    context, _ = questions.attempt_contexts(case.state.attempts[attempt.id], case.wait(2).now)
     assert context.settled == case.now
 
 

@@ -175,3 +175,17 @@ def test_providers_on_one_node_are_no_independent_witnesses(rig: Rig) -> None:
     twin = catalog.provider("probe").model_copy(update={"id": "twin", "tool": None, "evidence": {}})
     service = type(rig.service)(type(catalog)([*catalog.providers(), twin]), rig.service.book)
     assert service._aliases["twin"] == ("probe",)
+
+
+def test_a_readback_that_speaks_only_on_change_may_come_before_the_answer(rig: Rig) -> None:
+    episode = rig.begin()
+    rig.heat(rig.run(episode, "heat", "heater_a"))
+    rig.pass_time(5)
+    rig.measure(rig.run(episode, "measure", "probe"))
+    rig.pass_time(6)  # the archive's earlier word, that there is no record, grows old
+    attempt = rig.run(episode, "record", "recorder_a")
+    rig.now += 100_000_000
+    rig.publish("archive/records", "record/exists", True)
+    rig.now += 100_000_000
+    rig.service.report(attempt.id, Interaction.SUCCEEDED, rig.now)
+    assert rig.service.book.active()[episode].pending(attempt.key) is None
