@@ -19,7 +19,7 @@ from adf_ea_ros.action import Execute
 
 from adf_ea_ros.nodes.client import Planner, PlannerError, step
 
-PATIENCE = 35.0
+PATIENCE = 25.0
 """Real seconds for one sample; then it stops without a claim."""
 HEATERS = ("heater_a", "heater_b")
 

@@ -21,7 +21,7 @@ from adf_ea_ros.authority.model import ANSWERED, Interaction
 from benchmarks.soak.judge import has, phase, reported
 from benchmarks.soak.stage import AUTHORITY, CAPABILITY, DEVICE, PLANNER, Stage
 
-LOOK = 25.0
+LOOK = 20.0
 """Real seconds for a condition to come true."""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -17,6 +18,7 @@ from typing_extensions import Self
 from adf_ea_ros.nodes.isolation import DomainLease
 from adf_ea_ros.runtime.service import goal_uuid
 from adf_ea_ros.testing.process import NodeProcess
+from adf_ea_ros.testing.waiting import TimedOut
 from adf_ea_ros.testing.watcher import Watcher
 from benchmarks.soak.judge import PHYSICAL, View
 from benchmarks.soak.planner import HEATERS
@@ -52,8 +54,8 @@ def _listed(paths: list[Path]) -> str:
 class Stage:
     """One rig with many samples; each run takes a fresh one. A context manager."""
 
-    def __init__(self, folder: Path, samples: int, factor: float) -> None:
-        """``factor``: logical seconds per second."""
+    def __init__(self, folder: Path, samples: int, factor: float, *, bounded: bool = True) -> None:
+        """``factor``: logical seconds per second. ``bounded``: the heaters promise a commit bound."""
         folder.mkdir(parents=True)
         self.folder, self.ledger, report = folder, folder / "ledger.db", folder / "rig.json"
         self.samples = [f"s{number}" for number in range(1, samples + 1)]
@@ -65,10 +67,14 @@ class Stage:
         tasks.mkdir()
         for sample in self.samples:
             (tasks / f"{sample}.yaml").write_text(_TASK.format(sample=sample, physical=PHYSICAL))
+        providers = folder / "providers"
+        providers.mkdir()
+        for name in (*HEATERS, "probe"):
+            lines = (CONFIG / "providers" / f"{name}.yaml").read_text().splitlines(keepends=True)
+            promised = [line for line in lines if bounded or "commit_bound" not in line]
+            (providers / f"{name}.yaml").write_text("".join(promised))
         contracts = _listed(
-            [CONFIG / "contracts" / "heat_to.yaml"]
-            + [CONFIG / "providers" / f"{name}.yaml" for name in (*HEATERS, "probe")]
-            + [CONFIG / "contracts" / "measure.yaml"]
+            [CONFIG / "contracts" / f"{name}.yaml" for name in ("heat_to", "measure")] + [providers]
         )
         self._modules: dict[str, tuple[str, list[str]]] = {
             DEVICE: (
@@ -167,14 +173,23 @@ class Stage:
 
     def delay_effects(self, heater: str, seconds: float) -> None:
         """Let the heater heat so much later than it accepts; 0: at once."""
+        values = {"fault_delay": max(seconds, 0.1), "fault": "delayed_effect" if seconds else "none"}
+        request = SetParameters.Request(
+            parameters=[Parameter(name, value=value).to_parameter_msg() for name, value in values.items()]
+        )
         client = self.watcher.node.create_client(SetParameters, f"/rig/{heater}/set_parameters")
+        end = time.monotonic() + 60
         try:
-            self.watcher.until(client.service_is_ready, 30, f"parameters of {heater}")
-            values = {"fault_delay": max(seconds, 0.1), "fault": "delayed_effect" if seconds else "none"}
-            request = SetParameters.Request(
-                parameters=[Parameter(name, value=value).to_parameter_msg() for name, value in values.items()]
-            )
-            self.watcher.result(client.call_async(request), 30)
+            # A device that was killed is still shown for a while, and does not answer.
+            while True:
+                self.watcher.until(client.service_is_ready, 30, f"parameters of {heater}")
+                try:
+                    self.watcher.result(client.call_async(request), 5, f"parameters of {heater}")
+                except TimedOut:
+                    if time.monotonic() > end:
+                        raise
+                else:
+                    return
         finally:
             self.watcher.node.destroy_client(client)
 
