@@ -146,14 +146,22 @@ def check_end(before: Books, books: Books, new: list[Json], now: int) -> list[Vi
             and ident(condition) not in books.owed
         ):
             found.append(Violation("C18", f"{ident(condition)} was lost and is needed, but nobody owes it"))
+    seen = [f for event in new if event["type"] == "FactsChecked" for f in event["findings"]]
     for goal in books.goals:
         if (
             goal["kind"] == "preserve"
             and goal["id"] not in books.broken
-            and any(negative(books.found(r["id"], goal["condition"]), now) for r in goal["requirements"])
+            and any(_refutes(finding, goal["condition"], now) for finding in seen)
         ):
             found.append(Violation("C22", f"{goal['id']} was seen to be otherwise"))
     return found
+
+
+def _refutes(finding: Json, condition: Json, now: int) -> bool:
+    """Whether a finding shows ``condition`` to be false, whatever it was asked about."""
+    if negative(finding, now):
+        return implies(condition, finding["condition"])
+    return positive(finding, now) and excludes(finding["condition"], condition)
 
 
 def _toppled(books: Books, new: list[Json], now: int) -> list[Violation]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections import Counter, deque
+from collections import Counter
 from dataclasses import dataclass, field
 
 from adf_ea_ros.authority.state import State
@@ -15,6 +15,8 @@ from studies.exploration.canonical import name
 from studies.exploration.models import Model
 from studies.exploration.moves import Place, Step, opening, steps
 
+DEEP = 0.5
+"""Share of the search that follows the newest places."""
 TOLD = 3
 """How many violations are told with their paths."""
 
@@ -45,9 +47,9 @@ def explore(model: Model, *, limit: int = 0, check: float = 0.0, seed: int = 1) 
     key = name(first)
     trace: dict[bytes, tuple[bytes, str]] = {key: (b"", "begin")}
     twins: dict[bytes, Place] = {}
-    ahead = deque([(key, first)])
+    ahead = [(key, first)]
     while ahead:
-        here, place = ahead.popleft()
+        here, place = _next(ahead, dice)
         result.states += 1
         if limit and result.states > limit:
             ahead.append((here, place))
@@ -72,6 +74,14 @@ def explore(model: Model, *, limit: int = 0, check: float = 0.0, seed: int = 1) 
     result.complete = not ahead
     result.seconds = time.perf_counter() - began
     return result
+
+
+def _next(ahead: list[tuple[bytes, Place]], dice: random.Random) -> tuple[bytes, Place]:
+    """Deep half of the time, anywhere otherwise: a limit then cuts no kind of history off."""
+    first = max(0, len(ahead) - 20) if dice.random() < DEEP else 0
+    pick = dice.randrange(first, len(ahead))
+    ahead[-1], ahead[pick] = ahead[pick], ahead[-1]
+    return ahead.pop()
 
 
 def _count(result: Result, step: Step) -> None:

@@ -26,7 +26,8 @@ PARTS = (
     "pyproject.toml",
     "config",
 )
-STAGES: tuple[tuple[str, tuple[str, ...]], ...] = (
+Stages = tuple[tuple[str, tuple[str, ...]], ...]
+STAGES: Stages = (
     ("unit tests", ("test/authority", "--ignore-glob=*test_machine*", "--ignore-glob=*test_rules_doc*")),
     ("single cases", ("test/authority/test_machine_cases.py",)),
     ("exploration", ("test/studies/test_exploration.py",)),
@@ -68,7 +69,7 @@ def copy(target: Path) -> None:
             shutil.copy(source, target / part)
 
 
-def judge(mutant: Mutant, stages: tuple[tuple[str, tuple[str, ...]], ...] = STAGES) -> Fate:
+def judge(mutant: Mutant, stages: Stages = STAGES) -> Fate:
     """Run the stages on a broken copy until one fails."""
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="mutant-") as name:
@@ -82,12 +83,12 @@ def judge(mutant: Mutant, stages: tuple[tuple[str, tuple[str, ...]], ...] = STAG
     return Fate(mutant, "", time.monotonic() - began)
 
 
-def baseline() -> str:
+def baseline(stages: Stages = STAGES) -> str:
     """What fails on an unbroken copy; empty where nothing does."""
     with tempfile.TemporaryDirectory(prefix="mutant-") as name:
         target = Path(name)
         copy(target)
-        return next((found for _, arguments in STAGES if (found := _run(target, arguments))), "")
+        return next((found for _, arguments in stages if (found := _run(target, arguments))), "")
 
 
 def _run(target: Path, arguments: tuple[str, ...]) -> str:

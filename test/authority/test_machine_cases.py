@@ -15,6 +15,7 @@ from kit import (
     Case,
     S,
     effect,
+    fact_goal,
     goal,
     granted,
     operation,
@@ -33,10 +34,12 @@ from adf_ea_ros.authority.model import (
     EffectKind,
     Interaction,
     Node,
+    ObligationKind,
     Policy,
     Promises,
     Replay,
 )
+from adf_ea_ros.contracts.conditions import Condition
 from adf_ea_ros.evidence.types import Finding, Verdict
 
 LOOSE = Promises(final_on_result=False, commit_bound=10 * S)
@@ -204,3 +207,12 @@ def test_an_unrelated_verdict_is_no_certificate() -> None:
     name = OPEN_IT.effects[0].requirements[0].id
     wrong = Finding(name, SHUT, Verdict.SATISFIED, case.now, False, case.now, case.now + MAX_AGE, ("o",))
     refused(case.ask(rq.Assess("e.1", (wrong,))), "R3.not_proven")
+
+
+@pytest.mark.parametrize("seen", [OPEN, SHUT])
+def test_a_breach_counts_whoever_saw_it(seen: Condition) -> None:
+    """Seen under a step's requirement, negative of it or positive of its contrary, and good again later."""
+    case = Case(fact_goal("keep", OPEN, ObligationKind.PRESERVE), plan=())
+    case.ask(rq.Refresh((case.found(requirement("elsewhere", seen), seen == SHUT),)))
+    case.wait(1)
+    refused(case.claim(open=True), "R9.preservation_broken")

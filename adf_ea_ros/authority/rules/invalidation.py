@@ -5,12 +5,14 @@
       revoke every certificate that rests on a condition so lost, and so on        (transitively)
       for each revoked state: if a planned, unverified step or a goal needs it, U_state gains it
     on a satisfied finding of an owed state: a fresh certificate is granted and U_state loses it
-    on a negative finding of a preserved fact: the preservation is broken for good
+    on a finding, of whatever requirement, that shows a preserved fact to be otherwise: broken for good
 
 The historical success stays in L, and no failed attempt is made of it: U_exec does not change.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from adf_ea_ros.authority import events as ev
 from adf_ea_ros.authority.decision import Work
@@ -36,14 +38,7 @@ def absorb(work: Work, view: Findings) -> None:
 
 def _lose(work: Work, found: Finding) -> None:
     lost = found.condition
-    for goal in work.state.goal:
-        if (
-            goal.kind is ObligationKind.PRESERVE
-            and any(requirement.id == found.requirement for requirement in goal.requirements)
-            and goal.condition == lost
-            and goal.id not in work.state.broken
-        ):
-            work.emit(ev.PreservationBroken(goal.id, work.now))
+    _break(work, lost, lambda kept: kept.implies(lost))
     for name in work.state.by_fact.get(fact_name(lost.fact), ()):
         certificate = work.state.certificates[name]
         if certificate.condition.implies(lost) and found.horizon >= certificate.granted:
@@ -51,8 +46,21 @@ def _lose(work: Work, found: Finding) -> None:
     _topple(work, lost)
 
 
+def _break(work: Work, seen: Condition, refutes: Callable[[Condition], bool]) -> None:
+    """Whoever asked, and under whichever requirement: a preserved fact that was seen otherwise is broken."""
+    for goal in work.state.goal:
+        if (
+            goal.kind is ObligationKind.PRESERVE
+            and goal.condition.fact == seen.fact
+            and goal.id not in work.state.broken
+            and refutes(goal.condition)
+        ):
+            work.emit(ev.PreservationBroken(goal.id, work.now))
+
+
 def _restore(work: Work, found: Finding) -> None:
     holds = found.condition
+    _break(work, holds, holds.excludes)
     for name in work.state.by_fact.get(fact_name(holds.fact), ()):
         certificate = work.state.certificates[name]
         if holds.excludes(certificate.condition) and found.horizon >= certificate.granted:
