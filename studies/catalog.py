@@ -10,6 +10,11 @@ from studies.report.model import Result
 
 MODULES = {
     "comparison": "studies.comparison.study",
+    "compositions": "studies.compositions.study",
+    "lifecycle": "studies.lifecycle.study",
+    "composed": "studies.composed.study",
+    "controls": "studies.controls.study",
+    "ablations": "studies.ablations.study",
 }
 """Name, and the module with its ``study``."""
 

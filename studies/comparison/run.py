@@ -33,6 +33,7 @@ class Condition(NamedTuple):
     faults: tuple[Rule, ...]
     initial: Mapping[Fact, Value] = EMPTY
     fields: Mapping[str, Value] = FIELDS
+    gone: tuple[str, ...] = ()  # providers that are not there from the start
 
 
 class Run(NamedTuple):
@@ -61,7 +62,14 @@ def _condition(name: str, raw: Mapping[str, Any], arguments: Mapping[str, Value]
 def execute(condition: Condition, method: type[Method], library: Library, name: str = "") -> Run:
     """One run: a device and a method of its own."""
     log = Log()
-    device = Device(library, log, initial=condition.initial, rules=condition.faults, fields=condition.fields)
+    device = Device(
+        library,
+        log,
+        initial=condition.initial,
+        rules=condition.faults,
+        fields=condition.fields,
+        gone=condition.gone,
+    )
     running = method(
         Setting(library, library.task(condition.task), device, name or f"{condition.name}-{method.name}")
     )

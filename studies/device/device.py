@@ -61,6 +61,7 @@ class Device:
         initial: Mapping[Fact, Value],
         rules: Iterable[Rule] = (),
         fields: Mapping[str, Value] | None = None,
+        gone: Iterable[str] = (),
     ) -> None:
         """``initial`` names every fact that can be read; ``fields`` are the readings' correlation."""
         self.library, self.log = library, log
@@ -77,6 +78,8 @@ class Device:
         self._samples = self._count = 0
         log.clock = self._next = START
         log.add("initial", state={str(fact): value for fact, value in self.state.items()})
+        for provider in gone:
+            self._leave(provider)
         self.wait(0)
 
     @property
@@ -176,8 +179,11 @@ class Device:
         for name, value in rule.sets.items():
             self._set(Fact(*name.rsplit(".", 1)), value, "external")
         if rule.unavailable:
-            self.unavailable.add(rule.unavailable)
-            self.log.add("availability", provider=rule.unavailable, available=False)
+            self._leave(rule.unavailable)
+
+    def _leave(self, provider: str) -> None:
+        self.unavailable.add(provider)
+        self.log.add("availability", provider=provider, available=False)
 
     def _set(self, fact: Fact, value: Value, cause: str) -> None:
         self.state[fact] = value

@@ -41,7 +41,7 @@ class Options(NamedTuple):
 
     retry: bool = True  # the hook for retries that the runtime declares
     reacquire: bool = False  # ask for an observation where an outcome stays unresolved
-    continuation: bool = True  # False: forward what the authority refused (an ablation)
+    informed: bool = True  # False: the authority does not hear that a provider has gone (an ablation)
 
 
 class Counting(dict[str, RouteBuffer]):
@@ -132,15 +132,7 @@ class Adf(Method):
         decision = self.service.dispatch(self.episode, step, provider, self.device.now)
         if decision.attempt is not None:
             self._send(step, decision.attempt, number)
-        elif not self.options.continuation and not self._attempted(step):
-            action, _ = self.action(step, provider)
-            self.device.call(action, provider, number)
-            return Outcome("dispatched", ("unauthorized", *decision.reasons))
         return _outcome(decision, "dispatched")
-
-    def _attempted(self, step: str) -> bool:
-        node = self.state.proposal.nodes.get(step)
-        return node is None or node.operation.key in self.state.keys
 
     def _send(self, step: str, attempt: Attempt, number: int) -> None:
         action, _ = self.action(step, attempt.provider)
@@ -149,7 +141,7 @@ class Adf(Method):
         self._take(s for s in news if s.received <= reply.ended)
         self.service.report(attempt.id, ANSWERS[reply.response], reply.ended)
         self._take(s for s in news if s.received > reply.ended)
-        if reply.response == "unavailable":
+        if reply.response == "unavailable" and self.options.informed:
             self.service.set_availability(attempt.provider, "it does not answer", self.device.now)
 
     def _observe(self, step: str, by: str, number: int) -> Outcome:
@@ -204,7 +196,7 @@ class Adf(Method):
     def _news(self) -> None:
         """What the monitor and the graph have said unasked, up to now."""
         self._take(self.device.take_news())
-        for provider in sorted(self.device.unavailable):
+        for provider in sorted(self.device.unavailable) if self.options.informed else ():
             self.service.set_availability(provider, "it left the graph", self.device.now)
         self.service.tick(self.device.now)
 

@@ -42,6 +42,7 @@ class Account:
     calls: list[Call] = field(default_factory=list)
     gone: set[str] = field(default_factory=set)
     retries: dict[Any, int] = field(default_factory=dict)
+    broken: set[str] = field(default_factory=set)  # preserved facts that were otherwise at some time
 
     def enter(self, event: Event) -> None:
         """Take in one event."""
@@ -63,6 +64,11 @@ class Account:
         if cause.startswith("call ") and not any(c.number == int(cause[5:]) for c in self.calls):
             raise Inconsistent(f"an effect of {cause}, which was never made")
         self.native[fact] = event["value"]
+        self.broken |= {
+            goal.name
+            for goal in self.task.goals
+            if goal.kind == "preserve" and goal.wanted.fact == fact and goal.wanted.value != event["value"]
+        }
 
     def _call(self, event: Event) -> None:
         action = self.library.action(event["capability"], event["arguments"])

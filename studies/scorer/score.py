@@ -164,7 +164,8 @@ def _claim(account: Account, result: Score, event: Event) -> None:
 
 
 def _met(account: Account) -> bool:
-    return all(account.native.get(goal.wanted.fact) == goal.wanted.value for goal in account.task.goals)
+    goals = account.task.goals
+    return not account.broken and all(account.native.get(g.wanted.fact) == g.wanted.value for g in goals)
 
 
 def _blocked(result: Score, requests: dict[int, Event], rulings: dict[int, Ruling], called: set[int]) -> None:
