@@ -183,6 +183,9 @@ class CapabilityNode(Node):
         if goal.provider not in ("", provider):
             text = f"this action runs on {provider}, not on {goal.provider!r}"
             return refusal("Dispatch", goal.step, "X5.bad_request", text, self.waits.now), None
+        rival = self.reconciler.rival(provider)
+        if rival:
+            return not_ready("Dispatch", goal.step, rival, self.waits.now), None
         self.admitting += 1
         try:
             said, order = await self.port.admit(goal.episode, goal.step, provider, 0)
