@@ -88,7 +88,7 @@ def _overview(source: SqlLedger, console: Console) -> None:
             line = Text.assemble(
                 (f"{name:<32} ", "bold"),
                 (f"{head.version:>6} records, generation {head.generation:<3} ", "dim"),
-                (f"{head.kind}: {entry.text}", TONES[entry.tone]),
+                (entry.text, TONES[entry.tone]),
             )
             # In a terminal a line is a line; what is piped somewhere is complete.
             console.print(line, no_wrap=True, overflow="ellipsis", soft_wrap=not console.is_terminal)

@@ -14,8 +14,12 @@ from adf_ea_ros.authority.model import Attempt
 from adf_ea_ros.authority.reasons import REASONS
 from adf_ea_ros.authority.state import State
 from adf_ea_ros.contracts.conditions import Ns
+from adf_ea_ros.evidence.reasons import SENTENCES
 from adf_ea_ros.evidence.types import Finding
 from adf_ea_ros.ledger.timeline import describe_event, finding, seconds
+
+_OWN = frozenset({"Assess", "Refresh", "Restart"})
+"""Requests of the authority to itself: what they decide shows in the attempts and facts."""
 
 Events = Callable[[str], Iterator[ev.AnyEvent]]
 """The events of an episode, from the first."""
@@ -63,14 +67,14 @@ def explain_decision(events: Iterable[ev.AnyEvent], name: str) -> list[str]:
     lines += [f"{code}: {REASONS[code]}." for code in decision.reasons if code in REASONS]
     evidence = [found for event in consequences for found in _findings(event)]
     if evidence:
-        lines.append("Evidence that came with it: " + "; ".join(map(finding, evidence)) + ".")
+        lines.append("Evidence that came with it: " + "; ".join(dict.fromkeys(map(finding, evidence))) + ".")
     elif before:
         lines.append("Evidence on record before it: " + "; ".join(map(finding, before.values())) + ".")
     else:
         lines.append("No evidence was on record.")
     followed = [describe_event(event).text for event in consequences if not _findings(event)]
     lines.append("What followed: " + "; ".join(followed) + "." if followed else "Nothing followed from it.")
-    return lines
+    return lines + _codes(evidence or before.values())
 
 
 def explain_attempt(events: Iterable[ev.AnyEvent], name: str) -> list[str]:
@@ -79,6 +83,7 @@ def explain_attempt(events: Iterable[ev.AnyEvent], name: str) -> list[str]:
     decision: ev.Decided | None = None
     lines: list[str] = []
     certified: set[str] = set()
+    judged: list[Finding] = []
     state = State()
     for event in events:
         clock.see(event)
@@ -95,10 +100,11 @@ def explain_attempt(events: Iterable[ev.AnyEvent], name: str) -> list[str]:
                 )
         elif _concerns(event, name, certified):
             lines.append(f"At {clock.now}: {describe_event(event).text}.")
+            judged += _findings(event)
     attempt = state.attempts.get(name)
     if attempt is None or not lines:
         raise UnknownName(f"there is no attempt {name!r} in this ledger")
-    return [*_merged(lines), _standing(state, attempt)]
+    return [*_merged(lines), _standing(state, attempt), *_codes(judged)]
 
 
 def explain_episode(events: Iterable[ev.AnyEvent]) -> list[str]:
@@ -114,14 +120,14 @@ def explain_episode(events: Iterable[ev.AnyEvent]) -> list[str]:
         state = fold(state, event)
         if isinstance(event, ev.EpisodeStarted):
             first = event
-        elif isinstance(event, ev.Decided):
+        elif isinstance(event, ev.Decided) and event.request not in _OWN:
             granted += event.authorized
             refused += not event.authorized
             last = last if event.authorized else event
         elif isinstance(event, (ev.Completed, ev.Stopped)):
             end = f"At {clock.of(event.time)} it was {describe_event(event).text}."
     lines = [_capital(describe_event(first).text) + "."] if first is not None else []
-    lines.append(f"{granted} requests were granted and {refused} refused.")
+    lines.append(f"{granted} requests from outside were granted and {refused} refused.")
     lines += [_standing(state, attempt) for attempt in sorted(state.attempts.values(), key=_order)]
     proven = [f"{c.effect} ({c.condition})" for c in state.certificates.values() if not c.revoked]
     lines.append(f"Proven: {', '.join(sorted(proven))}." if proven else "Nothing is proven.")
@@ -164,6 +170,12 @@ def _decision(event: ev.Decided, clock: _Clock) -> str:
         f"At {clock.of(event.time)} decision {event.id} on {event.request}{about} {answer} it under "
         f"{_rules(event)}: {event.sentence}."
     )
+
+
+def _codes(found: Iterable[Finding]) -> list[str]:
+    """The evidence codes that occur, in words."""
+    codes = dict.fromkeys(code for each in found for code in (*each.reasons, each.integrity))
+    return [f"{code}: {SENTENCES[code]}." for code in codes if code in SENTENCES]
 
 
 def _rules(event: ev.Decided) -> str:

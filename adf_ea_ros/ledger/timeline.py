@@ -90,7 +90,8 @@ def _few(names: tuple[str, ...]) -> str:
 
 
 def _findings(found: tuple[Finding, ...]) -> str:
-    return "; ".join(map(finding, found)) or "no requirement"
+    # The same fact may have been asked for by several steps.
+    return "; ".join(dict.fromkeys(map(finding, found))) or "no requirement"
 
 
 def _started(e: ev.EpisodeStarted) -> Entry:
