@@ -159,6 +159,10 @@ def run(runs: int, seed: int, ledgers: Callable[[int], Open]) -> dict[str, float
         total += len(new)
         acknowledged |= new
         inspect(opened, acknowledged, faults)
+        if (number + 1) % KILLS_PER_LEDGER == 0 and runs > KILLS_PER_LEDGER:
+            bar = "#" * (30 * (number + 1) // runs)
+            end = "\r" if sys.stderr.isatty() and number + 1 < runs else "\n"
+            print(f"[{bar:30}] {number + 1}/{runs} kills", end=end, file=sys.stderr, flush=True)
     return {
         "kills": runs,
         "killed before the first append": idle,
