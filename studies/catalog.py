@@ -13,6 +13,7 @@ MODULES = {
     "compositions": "studies.compositions.study",
     "lifecycle": "studies.lifecycle.study",
     "composed": "studies.composed.study",
+    "heating": "studies.heating.study",
     "controls": "studies.controls.study",
     "ablations": "studies.ablations.study",
 }

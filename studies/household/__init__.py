@@ -1,0 +1,3 @@
+"""Household tasks of several sizes, made from frozen contracts, and the two arms that replay fixed
+proposals.
+"""
