@@ -56,7 +56,8 @@ class RigNode(Node):
         )
         try:
             self._kept = self._earlier(path)
-            start = max(start, (self._kept.logical_ns / SECOND if self._kept else 0.0))
+            if self._kept is not None:  # a step may have been published that is not in the report yet
+                start = max(start, self._kept.logical_ns // SECOND + 2)
             self.world = World(samples, start=round(start) * SECOND, ambient=ambient, cooling=cooling)
         except (ValueError, OverflowError) as fault:  # msgspec's errors too
             raise StartFault(f"{self.get_fully_qualified_name()}: {fault}") from None

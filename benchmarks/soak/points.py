@@ -151,9 +151,9 @@ def terminal(run: Run) -> None:
 
 
 def any_time(run: Run) -> None:
-    """At a random moment, from the planner's request to after the usual end."""
+    """At a random moment, from the planner's request to about the usual end."""
     run.go()
-    run.pause(3.0)
+    run.pause(8.0 / run.stage.factor)
 
 
 class Point(msgspec.Struct, frozen=True):

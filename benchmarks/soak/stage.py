@@ -57,6 +57,7 @@ class Stage:
     def __init__(self, folder: Path, samples: int, factor: float, *, bounded: bool = True) -> None:
         """``factor``: logical seconds per second. ``bounded``: the heaters promise a commit bound."""
         folder.mkdir(parents=True)
+        self.factor = factor
         self.folder, self.ledger, report = folder, folder / "ledger.db", folder / "rig.json"
         self.samples = [f"s{number}" for number in range(1, samples + 1)]
         self.view = View(self.ledger, report)
