@@ -18,6 +18,7 @@ from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackRet
 from adf_ea_ros import msg
 from adf_ea_ros.authority.state import State
 from adf_ea_ros.contracts.catalog import Catalog
+from adf_ea_ros.contracts.model import Lifecycle, ProviderContract
 from adf_ea_ros.evidence.types import Observation
 from adf_ea_ros.ledger.errors import LedgerError
 from adf_ea_ros.ledger.opening import open_ledger
@@ -113,12 +114,16 @@ class AuthorityNode(LifecycleNode):
         unstamped = [
             f"provider {provider.id}: routes.{name}: needs stamp: under use_sim_time the middleware's time "
             "stamps are wall time"
-            for provider in self.catalog.providers()
+            for provider in self._witnesses()
             for name, route in provider.routes.items()
             if not route.stamp
         ]
         if unstamped:
             raise StartFault("\n".join(unstamped))
+
+    def _witnesses(self) -> list[ProviderContract]:
+        """Providers whose readbacks may count: a draft, or a contract that is over, proves nothing."""
+        return [p for p in self.catalog.providers() if p.lifecycle is Lifecycle.ACTIVE]
 
     def _timers_on(self) -> None:
         # Real time: all of this must go on also while a simulated clock stands.
@@ -176,7 +181,7 @@ class AuthorityNode(LifecycleNode):
         def take(sample: Observation) -> str | None:
             return service.observed(sample, self.desk.now)
 
-        for provider in self.catalog.providers():
+        for provider in self._witnesses():
             for name, route in provider.routes.items():
                 full = f"{provider.id}/{name}"
                 self.readbacks.append(
