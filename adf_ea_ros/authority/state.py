@@ -120,7 +120,7 @@ class State(msgspec.Struct, frozen=True):
         for requirement in certificate.requirements:
             found = self.facts.get(fact_key(requirement, certificate.condition))
             if found is not None and found.horizon > certificate.granted:
-                if not current(found, now) or found.verdict is not Verdict.SATISFIED:
+                if found.verdict is not Verdict.SATISFIED or not current(found, now) or self.outdated(found):
                     return False
             elif not certificate.granted <= now <= certificate.valid_until:
                 return False

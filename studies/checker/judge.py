@@ -13,7 +13,7 @@ from studies.checker.books import Books
 from studies.checker.completion import check_completion
 from studies.checker.conditions import Json, fact, holds
 from studies.checker.dispatching import check_dispatch
-from studies.checker.progress import check_certified, check_end, check_settled
+from studies.checker.progress import check_certified, check_end, check_settled, needed_for
 from studies.checker.properties import Violation
 from studies.checker.world import World
 
@@ -70,6 +70,7 @@ class Judge:
         found = self._opening(first)
         before = books.fork()
         new: list[Json] = []
+        lost: list[Json] = []
         for event in events[1:]:
             found += self._structure(first, event)
             if isinstance(event.get("attempt"), str) and event["attempt"] not in {"", *books.trials}:
@@ -78,6 +79,8 @@ class Judge:
                 )
                 continue
             found += self._event(event, first, new, world)
+            if event["type"] == "Revoked" and (needed := needed_for(books, event["certificate"])) is not None:
+                lost.append(needed)
             books.apply(event, now)
             new.append(event)
         books.apply(first, now)
@@ -85,7 +88,7 @@ class Judge:
             found.append(Violation("C20", "more than one dispatch in one decision"))
         if first["request"] == "Begin" and first["authorized"] and before.phase:
             found.append(Violation("C20", "the episode began twice"))
-        return found + check_end(before, books, new, now) + _allowances(before, books, new)
+        return found + check_end(before, books, new, lost, now) + _allowances(before, books, new)
 
     def _event(self, event: Json, first: Json, new: list[Json], world: World) -> list[Violation]:
         """The checks of one event's own kind, by the books just before it."""

@@ -126,27 +126,30 @@ def check_settled(books: Books, event: Json, new: list[Json]) -> list[Violation]
     return []
 
 
-def check_end(before: Books, books: Books, new: list[Json], now: int) -> list[Violation]:
-    """C17, C18 and C22: what a decision that saw losses must leave behind."""
-    found = _toppled(books, new, now)
-    for event in new:
-        if event["type"] != "Revoked":
-            continue
-        certificate = books.certificates[event["certificate"]]
-        if certificate["kind"] != "state" or event["certificate"] in before.revoked:
-            continue
-        condition, key = certificate["condition"], certificate["key"]
-        again = books.certificate(key, "state", condition) is not None
-        goals = [
-            g for g in books.goals if g["kind"] == "state" and g["key"] == key and g["condition"] == condition
-        ]
-        if (
-            not again
-            and (goals or needed_steps(books, key, condition))
-            and ident(condition) not in books.owed
-        ):
+def needed_for(books: Books, certificate: str) -> Json | None:
+    """The certificate that is being revoked, where a goal or a step ahead needs what it shows."""
+    found = books.certificates[certificate]
+    if found["kind"] != "state" or certificate in books.revoked:
+        return None
+    key, condition = found["key"], found["condition"]
+    goals = any(g["kind"] == "state" and g["key"] == key and g["condition"] == condition for g in books.goals)
+    return found if goals or needed_steps(books, key, condition) else None
+
+
+def check_end(before: Books, books: Books, new: list[Json], lost: list[Json], now: int) -> list[Violation]:
+    """C17, C18 and C22: what a decision that saw losses must leave behind.
+
+    ``lost``: the certificates that it revoked while something needed them (``needed_for``).
+    """
+    checked = [f for event in new if event["type"] == "FactsChecked" for f in event["findings"]]
+    seen = [f for f in checked if f["captured"] > before.touched.get(fact(f["condition"]), -1)]
+    found = _toppled(books, new, seen, now)
+    settled = {ident(event["condition"]) for event in new if event["type"] == "StateSettled"}
+    for certificate in lost:
+        condition = certificate["condition"]
+        again = books.certificate(certificate["key"], "state", condition) is not None
+        if not again and ident(condition) not in books.owed and ident(condition) not in settled:
             found.append(Violation("C18", f"{ident(condition)} was lost and is needed, but nobody owes it"))
-    seen = [f for event in new if event["type"] == "FactsChecked" for f in event["findings"]]
     for goal in books.goals:
         if (
             goal["kind"] == "preserve"
@@ -164,14 +167,10 @@ def _refutes(finding: Json, condition: Json, now: int) -> bool:
     return positive(finding, now) and excludes(finding["condition"], condition)
 
 
-def _toppled(books: Books, new: list[Json], now: int) -> list[Violation]:
+def _toppled(books: Books, new: list[Json], findings: list[Json], now: int) -> list[Violation]:
     """No unrevoked certificate may contradict what this decision saw, or rest on what it lost."""
-    lost: list[Json] = []
-    seen: list[Json] = []
-    for event in new:
-        if event["type"] == "FactsChecked":
-            lost += [f["condition"] for f in event["findings"] if negative(f, now)]
-            seen += [f["condition"] for f in event["findings"] if positive(f, now)]
+    lost = [f["condition"] for f in findings if negative(f, now)]
+    seen = [f["condition"] for f in findings if positive(f, now)]
     if not lost and not seen:
         return []
     alive = [c for n, c in books.certificates.items() if n not in books.revoked and c["granted"] <= now]

@@ -216,3 +216,33 @@ def test_a_breach_counts_whoever_saw_it(seen: Condition) -> None:
     case.ask(rq.Refresh((case.found(requirement("elsewhere", seen), seen == SHUT),)))
     case.wait(1)
     refused(case.claim(open=True), "R9.preservation_broken")
+
+
+def test_a_new_proposal_drops_no_owed_state_that_a_goal_or_a_step_needs() -> None:
+    case = Case(goal("open", OPEN_IT), goal("placed", PUT_IT))
+    case.do("open", open=False)
+    case.wait(1)
+    case.refresh(open=False)
+    assert case.state.owed
+    assert case.revise(*PLAN).authorized
+    assert case.state.owed
+    case = Case()
+    case.do("open", open=False)
+    case.wait(1)
+    case.refresh(open=False)
+    assert case.revise(*PLAN).authorized
+    assert case.state.owed
+
+
+def test_an_older_finding_does_not_stand_in_for_an_answer_that_says_nothing() -> None:
+    """A step's need was seen to hold, then not; asked again, its own sensor gives nothing usable."""
+    case = Case()
+    case.do("open", open=False)
+    case.refresh(open=True)
+    case.wait(1)
+    hollow = tuple(replace(f, basis=()) for f in case.view(open=True))
+    decision = case.ask(rq.Dispatch("put", "arm", view=hollow))
+    assert not decision.authorized, decision.sentence
+    broken = tuple(replace(f, integrity="E.identity") for f in case.view(open=True))
+    assert not case.ask(rq.Dispatch("put", "arm", view=broken)).authorized
+    granted(case.dispatch("put", open=True), "R2")

@@ -24,11 +24,16 @@ from adf_ea_ros.evidence.types import Finding, Verdict
 
 
 def absorb(work: Work, view: Findings) -> None:
-    """Take current findings into the state, with all that they invalidate or restore."""
-    usable = tuple(f for f in view if current(f, work.now) and not work.state.outdated(f))
-    if not usable:
+    """Take findings into the state, with all that the usable ones among them invalidate or restore.
+
+    One that says nothing (expired, broken, without a basis, from before the fact was touched) is recorded all
+    the same: it is the answer to what was asked now, and an older, better one must not stand in for it.
+    """
+    seen = tuple(f for f in view if f.horizon <= work.now)
+    if not seen:
         return
-    work.emit(ev.FactsChecked(usable))
+    usable = tuple(f for f in seen if current(f, work.now) and not work.state.outdated(f))
+    work.emit(ev.FactsChecked(seen))
     for found in usable:
         if found.negative:
             _lose(work, found)
