@@ -62,6 +62,7 @@ def test_a_damaged_checkpoint_is_got_over_by_folding_everything_and_said(rig):
 def test_a_damaged_record_is_not_got_over(rig):
     episode = rig.begin()
     change(rig, "UPDATE event SET payload = ? WHERE episode = ? AND version = 3", b"{}", episode)
+    change(rig, "UPDATE checkpoint SET state = ?", b"nonsense")
     rig.ledger = SqliteLedger(rig.path)
     with pytest.raises(LedgerDamaged):
         Book(rig.ledger, 2).load()
