@@ -18,6 +18,7 @@ import msgspec
 from adf_ea_ros.authority import events as ev
 from adf_ea_ros.authority.events import AnyEvent
 from adf_ea_ros.authority.model import ANSWERED, Interaction
+from adf_ea_ros.testing.waiting import TimedOut
 from benchmarks.soak.judge import has, phase, reported
 from benchmarks.soak.stage import AUTHORITY, CAPABILITY, DEVICE, PLANNER, Stage
 
@@ -48,9 +49,9 @@ class Run:
         """How far it has come."""
         return phase(self.events, self.stage.view.heatings(self.sample))
 
-    def until(self, condition: Callable[[], object], what: str) -> None:
+    def until(self, condition: Callable[[], object], what: str, timeout: float = LOOK) -> None:
         """Wait for what can be seen."""
-        self.stage.watcher.until(condition, LOOK, what)
+        self.stage.watcher.until(condition, timeout, what)
 
     def hold(self, name: str) -> None:
         """Let a process stand still until ``release``."""
@@ -96,8 +97,19 @@ def before_intent(run: Run) -> None:
 def after_intent(run: Run) -> None:
     """The attempt is in the ledger; the capability node, which stands still, cannot have sent it."""
     _asked(run)
+    # Its request leaves it a moment after the status. Held too early, it is let go on for a moment.
+    run.pause(0.1)
     run.hold(CAPABILITY)
     run.free(AUTHORITY)
+    for _ in range(5):
+        try:
+            run.until(lambda: run.attempt, "intent", 2.0)
+        except TimedOut:
+            run.free(CAPABILITY)
+            run.pause(0.02)
+            run.hold(CAPABILITY)
+        else:
+            return
     run.until(lambda: run.attempt, "intent")
 
 
