@@ -84,6 +84,8 @@ def explain_attempt(events: Iterable[ev.AnyEvent], name: str) -> list[str]:
     lines: list[str] = []
     certified: set[str] = set()
     judged: list[Finding] = []
+    repeated: tuple[object, ...] = ()
+    since = ""
     state = State()
     for event in events:
         clock.see(event)
@@ -99,7 +101,14 @@ def explain_attempt(events: Iterable[ev.AnyEvent], name: str) -> list[str]:
                     f"Decision {decision.id} allowed it under {_rules(decision)}: {decision.sentence}."
                 )
         elif _concerns(event, name, certified):
-            lines.append(f"At {clock.now}: {describe_event(event).text}.")
+            said = tuple((f.requirement, f.condition, f.verdict, f.negative) for f in _findings(event))
+            if said and said == repeated:
+                lines.pop()  # the same verdict on newer samples: the latest stands for all
+            else:
+                since = clock.now
+            when = f"At {since}" if since == clock.now else f"From {since} to {clock.now}, lastly"
+            lines.append(f"{when}: {describe_event(event).text}.")
+            repeated = said
             judged += _findings(event)
     attempt = state.attempts.get(name)
     if attempt is None or not lines:
