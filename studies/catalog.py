@@ -13,8 +13,10 @@ MODULES = {
     "compositions": "studies.compositions.study",
     "lifecycle": "studies.lifecycle.study",
     "composed": "studies.composed.study",
+    "contrasts": "studies.contrasts.study",
     "heating": "studies.heating.study",
     "controls": "studies.controls.study",
+    "scaling": "studies.scaling.study",
     "ablations": "studies.ablations.study",
 }
 """Name, and the module with its ``study``."""

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import yaml
+from studies import yamls
 
 Value = bool | int | float | str
 Arguments = Mapping[str, Value]
@@ -89,7 +89,7 @@ class Library:
         self.providers: dict[str, Any] = {}
         self._tasks: dict[str, Any] = {}
         for path in sorted(folder.rglob("*.yaml")):
-            content = yaml.safe_load(path.read_text())
+            content = yamls.read(path)
             shelf = {"capability": self.capabilities, "provider": self.providers, "task": self._tasks}
             shelf[content["kind"]][content["id"]] = content
         self._actions: dict[tuple[str, tuple[tuple[str, Value], ...]], Action] = {}

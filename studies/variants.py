@@ -9,8 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from studies import yamls
 from studies.inputs import LIBRARIES, Library
 
 Edit = Callable[[dict[str, dict[str, Any]]], None]
@@ -21,13 +20,13 @@ def write_variant(source: Path, edit: Edit) -> Path:
     """A folder with the contracts of ``source`` after ``edit``; it goes when the process ends."""
     contracts: dict[str, dict[str, Any]] = {}
     for path in sorted(source.rglob("*.yaml")):
-        content = yaml.safe_load(path.read_text())
+        content = yamls.read(path)
         contracts[f"{content['kind']}/{content['id']}"] = content
     edit(contracts)
     folder = Path(tempfile.mkdtemp(prefix="adf_ea_variant_"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     for name, content in contracts.items():
-        (folder / f"{name.replace('/', '_')}.yaml").write_text(yaml.safe_dump(content, sort_keys=False))
+        (folder / f"{name.replace('/', '_')}.yaml").write_text(yamls.dump(content))
     return folder
 
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
-from time import perf_counter_ns
 from typing import Any, NamedTuple
 
-import yaml
-
-from studies.device import Device, Log, Rule, rules
+from studies import yamls
+from studies.device import Device, Log, Rule, rules, stopwatch
 from studies.device.device import PACE
 from studies.device.log import Event
 from studies.inputs import LIBRARIES, Fact, Library, Value
@@ -34,20 +32,22 @@ class Condition(NamedTuple):
     initial: Mapping[Fact, Value] = EMPTY
     fields: Mapping[str, Value] = FIELDS
     gone: tuple[str, ...] = ()  # providers that are not there from the start
+    pace: float = PACE  # seconds between two requests
+    delay: float = 0.0  # seconds before the first one
 
 
 class Run(NamedTuple):
-    """What one method did under one condition. ``costs`` are ns of processor time for each request."""
+    """What one method did under one condition. ``costs`` leave out the device's own time."""
 
     condition: Condition
     method: str
     events: list[Event]
-    costs: tuple[int, ...]
+    costs: tuple[stopwatch.Spent, ...]
 
 
 def conditions(file: Path = FILE) -> list[Condition]:
     """The conditions of a file, in its order."""
-    content = yaml.safe_load(file.read_text())
+    content = yamls.read(file)
     return [_condition(name, raw, content["arguments"]) for name, raw in content["conditions"].items()]
 
 
@@ -73,17 +73,18 @@ def execute(condition: Condition, method: type[Method], library: Library, name: 
     running = method(
         Setting(library, library.task(condition.task), device, name or f"{condition.name}-{method.name}")
     )
+    device.wait(condition.delay)
     costs = []
     for number, request in enumerate(condition.stream, 1):
         if running.end:
             log.add("not_issued", n=number, request=request.kind)
             continue
-        device.wait(PACE)
+        device.wait(condition.pace)
         event = log.add("request", n=number, request=request.kind, step=request.step, by="stream")
         event |= _meaning(running, request)
-        spent, begun = device.spent, perf_counter_ns()
+        inside, begun = device.spent, stopwatch.read()
         outcome = running.handle(number, request, condition.stream[number:])
-        costs.append(perf_counter_ns() - begun - (device.spent - spent))
+        costs.append(stopwatch.read().minus(begun).minus(device.spent.minus(inside)))
         event["outcome"], event["codes"] = outcome.what, list(outcome.codes)
         if request.kind == "claim":
             log.add("claim", n=number, accepted=outcome.what == "accepted")

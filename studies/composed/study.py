@@ -80,7 +80,7 @@ class Judged(NamedTuple):
 
     @property
     def correct(self) -> bool:
-        """Detected first, stopped without the second provider, everything before it kept, nothing repeated."""
+        """Detected first, stopped without the second provider, what came before it kept, nothing repeated."""
         stopped = not self.score.accepted and not self.score.violations and not self.score.repeats
         return self.precedence and stopped and self.prefix
 

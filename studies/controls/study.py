@@ -7,8 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import yaml
-
+from studies import yamls
 from studies.comparison.run import Condition
 from studies.controls.interfaces import INTERFACES, Interface
 from studies.device import Device, Log, rules
@@ -59,7 +58,7 @@ class Judged(NamedTuple):
 def cases() -> list[Case]:
     """The cases of the file."""
     found = []
-    for name, raw in yaml.safe_load(FILE.read_text())["cases"].items():
+    for name, raw in yamls.read(FILE)["cases"].items():
         physical = raw.get("physical", 8)
         requests, faults = stream(raw["stream"], {}), rules(raw.get("faults", ()))
         initial = {Fact(CABINET, "open"): False}

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from time import perf_counter_ns
 from typing import NamedTuple
 
+from studies.device import stopwatch
 from studies.device.faults import Rule
 from studies.device.log import Log
 from studies.inputs import SECOND, Action, Fact, Library, Value
@@ -70,12 +70,12 @@ class Device:
         self.fields = dict(fields or {})
         self.unavailable: set[str] = set()
         self.news: list[Sample] = []  # readings since the last look
-        self.spent = 0  # processor time inside the device, ns
+        self.spent = stopwatch.Spent()  # inside the device
         self._faulty: dict[Fact, tuple[str, str]] = {}  # fact: kind of fault, provider that acted
         self._calls: Counter[str] = Counter()
         self._observed: Counter[Fact] = Counter()
         self._routes = {fact: library.route(fact.path) for fact in self.state}
-        self._samples = self._count = 0
+        self._samples = self._count = self._answered = 0
         log.clock = self._next = START
         log.add("initial", state={str(fact): value for fact, value in self.state.items()})
         for provider in gone:
@@ -89,7 +89,7 @@ class Device:
 
     def wait(self, seconds: float) -> None:
         """Let time pass; the monitor publishes."""
-        begun = perf_counter_ns()
+        begun = stopwatch.read()
         until = self.now + round(seconds * SECOND)
         while self._next <= until:
             self.log.clock = self._next
@@ -97,27 +97,28 @@ class Device:
             for fact in self.state:
                 self._read(fact, "period")
         self.log.clock = until
-        self.spent += perf_counter_ns() - begun
+        self.spent = self.spent.plus(stopwatch.read().minus(begun))
 
     def call(self, action: Action, provider: str, request: int, key: str = "") -> Reply:
         """Send an action to a provider. ``request`` is the stream's number, 0 for a method's own idea."""
-        begun, before = perf_counter_ns(), self.spent
+        begun, before = stopwatch.read(), self.spent
         self._count += 1
         self.log.add(
             "call", call=self._count, request=request, capability=action.capability,
             arguments=dict(action.arguments), provider=provider, key=key,
         )  # fmt: skip
         rule = self._rule(action, provider)
+        self._answered = self.now + 10**18  # not yet
         response = self._carry_out(action, provider, rule)
         self.log.add("response", call=self._count, response=response)
-        ended = self.now
+        ended = self._answered = self.now
         self.wait((self._next - self.now) / SECOND)
         self._afterwards(rule)
         wanted = {w.fact.path for w in action.sets} if response != "unavailable" else set()
         records = tuple(
             s for s in self.news if s.received > ended and s.path in wanted and self._told(s, action)
         )
-        self.spent = before + perf_counter_ns() - begun
+        self.spent = before.plus(stopwatch.read().minus(begun))
         return Reply(response, ended, records)
 
     def _rule(self, action: Action, provider: str) -> Rule | None:
@@ -137,8 +138,9 @@ class Device:
             return "unavailable"
         for wanted in action.sets:
             self._faulty.pop(wanted.fact, None)
-            if rule is not None and rule.evidence != "normal" and rule.fact in {"", str(wanted.fact)}:
-                self._faulty[wanted.fact] = (rule.evidence, provider)
+        if rule is not None and rule.evidence != "normal":
+            named = [Fact(*rule.fact.rsplit(".", 1))] if rule.fact else [w.fact for w in action.sets]
+            self._faulty |= dict.fromkeys(named, (rule.evidence, provider))
         response = rule.response if rule is not None else "ok"
         if response == "error" or self._unready(action):
             return "error"  # the unit refuses what it cannot do, and says so
@@ -156,11 +158,11 @@ class Device:
         otherwise.
         """
         self.wait(1)
-        begun = perf_counter_ns()
+        begun = stopwatch.read()
         facts = tuple(dict.fromkeys(facts))
         self.log.add("observation", by=by, request=request, facts=[str(fact) for fact in facts])
         records = tuple(s for fact in facts for s in self._observe(fact))
-        self.spent += perf_counter_ns() - begun
+        self.spent = self.spent.plus(stopwatch.read().minus(begun))
         return records
 
     def _observe(self, fact: Fact) -> list[Sample]:
@@ -196,6 +198,8 @@ class Device:
         self._samples += 1
         route = self._routes[fact]
         value, stamp, fields = self.state[fact], self.now, self.fields
+        if fault == "once" and stamp > self._answered:
+            self._faulty[fact] = ("missing", provider)
         if fault in {"stale", "replay"}:
             stamp -= LAG
         if fault == "replay" and isinstance(value, bool):  # what was read before the call, sent again

@@ -14,7 +14,16 @@ from typing import Any
 import msgspec
 
 RESPONSES = ("ok", "error", "timeout")
-EVIDENCE = ("normal", "missing", "stale", "replay", "wrong_object", "wrong_source", "wrong_correlation")
+EVIDENCE = (
+    "normal",
+    "missing",
+    "once",
+    "stale",
+    "replay",
+    "wrong_object",
+    "wrong_source",
+    "wrong_correlation",
+)
 
 
 class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -26,7 +35,7 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     suppressed: bool = False  # acknowledged, but nothing happens
     response: str = "ok"
     evidence: str = "normal"  # of the facts' readings from the call on, until they are asked for or set again
-    fact: str = ""  # only this fact's evidence is touched
+    fact: str = ""  # this fact's readings, instead of those of the facts that the call sets
     sets: dict[str, Any] = {}  # afterwards, somebody else changes these facts ("subject.path")
     unavailable: str = ""  # afterwards, this provider is gone
 

@@ -1,4 +1,4 @@
-"""The demo's planner on the authority in one process: the client of the ROS form, without ROS between them."""
+"""The demo's planner on the authority in one process: the client of the ROS form, without ROS."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 from adf_ea_ros.authority.decision import Decision
 from adf_ea_ros.authority.grounding import Step
+from adf_ea_ros.evidence.types import Observation
 from adf_ea_ros.nodes.demo.planner import ABSENT, REFUSED, UNVERIFIED, VERIFIED, DemoPlanner, Plan
 from adf_ea_ros.runtime.public import order, ruling
 from studies.heating.rig import SAMPLE, TARGET, Rig
@@ -33,8 +34,11 @@ class LocalAccess:
         self.service = service_for(ROOT / "config", name)
         self.decisions: list[Decision] = []
         self.service.listeners.append(self._heard)
-        rig.listener = lambda sample: self.service.observed(sample, rig.now) and None
+        rig.listener = self._saw
         rig.wait(4)
+
+    def _saw(self, sample: Observation) -> None:
+        self.service.observed(sample, self.rig.now)
 
     def _heard(self, _episode: str, decision: Decision, _state: Any) -> None:
         self.decisions.append(decision)

@@ -79,7 +79,8 @@ def study(tick: Callable[[str], Any]) -> Result:
     result.tables = [table_28(by), table_29(by), decided(by["ADF-EA"])]
     h1, h2, h3, h4 = by["ADF-EA"]
     result.checks = [
-        Check("4/4 completed, each with one heating", all(o.completed and o.heatings == 1 for o in by["ADF-EA"])),
+        Check("4/4 completed, each with one heating",
+              all(o.completed and o.heatings == 1 for o in by["ADF-EA"])),
         Check("H2: the missing effect is shown, heater_b takes over as a retry",
               [c for c in h2.calls if c[0] == "heat"] == [("heat", "heater_a"), ("heat", "heater_b")]
               and any(s.mode == "RETRY" for s in h2.decisions)),

@@ -16,8 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-import yaml
-
+from studies import yamls
 from studies.inputs import LIBRARIES, Fact, Library, Value
 from studies.methods import PlanStep
 
@@ -50,7 +49,8 @@ def instance(index: int, family: str, physical: int = 8) -> Instance:
     one, other = (f"{APPLIANCES[(index + k) % len(APPLIANCES)]}_{index}_{k}" for k in range(2))
     plans = {
         "place": (("open", {"receptacle": receptacle}), ("pickup", {"object": thing}),
-                  ("put", {"object": thing, "receptacle": receptacle}), ("close", {"receptacle": receptacle})),
+                  ("put", {"object": thing, "receptacle": receptacle}),
+                  ("close", {"receptacle": receptacle})),
         "stow": (("pickup", {"object": thing}), ("open", {"receptacle": receptacle}),
                  ("put", {"object": thing, "receptacle": receptacle})),
         "wash": (("pickup", {"object": thing}), ("rinse", {"object": thing})),
@@ -101,7 +101,7 @@ def _obligations(one: Instance) -> str:
         }
         for step, effect in one.goals
     }
-    return yaml.safe_dump(goals)
+    return yamls.dump(goals)
 
 
 @functools.cache
@@ -112,8 +112,8 @@ def _library(tasks: tuple[tuple[str, int, str], ...], name: str) -> Library:
     for task, physical, obligations in tasks:
         content = {
             "spec": "adf_ea_ros/1", "kind": "task", "id": task, "version": "1.0.0",
-            "obligations": yaml.safe_load(obligations),
+            "obligations": yamls.parse(obligations),
             "budgets": {"physical": physical, "observation": OBSERVATIONS},
         }  # fmt: skip
-        (folder / "tasks" / f"{task}.yaml").write_text(yaml.safe_dump(content, sort_keys=False))
+        (folder / "tasks" / f"{task}.yaml").write_text(yamls.dump(content))
     return Library(folder)

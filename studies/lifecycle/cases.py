@@ -37,7 +37,7 @@ def cases() -> list[Case]:
 
 
 def _case(kind: str, number: int, index: int, make: Callable[[Instance, int], Condition]) -> Case:
-    # A proposal with another receptacle needs one, one that is out of order needs more than independent steps.
+    # A proposal with another receptacle needs one; to be out of order takes dependent steps.
     families = {"grounding": ("place", "stow"), "order": ("place", "stow", "wash")}.get(kind, FAMILIES)
     one = instance(index, families[number % len(families)], 1 if kind == "budget" else 8)
     return Case(kind, one, make(one, number))
