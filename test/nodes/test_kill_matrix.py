@@ -14,16 +14,21 @@ pytestmark = [pytest.mark.ros, pytest.mark.slow, pytest.mark.timeout(300)]
 CELLS = (("after intent", AUTHORITY), ("after send", CAPABILITY), ("after effect", DEVICE))
 
 
+TRIES = 3
+"""How often a cell is tried until the kill fell at its point: a busy machine may miss it, never the judgement."""
+
+
 def test_whoever_dies_nothing_is_done_twice_and_nothing_is_claimed_that_is_not_so(tmp_path):
     points = {point.name: point for point in POINTS}
-    with Stage(tmp_path / "stage", len(CELLS), factor=8.0) as stage:
-        done = [
-            trial(stage, points[name], victim, sample, seed=1)
-            for sample, (name, victim) in zip(stage.samples, CELLS, strict=True)
-        ]
+    with Stage(tmp_path / "stage", TRIES * len(CELLS), factor=8.0) as stage:
+        samples = iter(stage.samples)
+        for name, victim in CELLS:
+            for _ in range(TRIES):
+                done = trial(stage, points[name], victim, next(samples), seed=1)
+                assert done.verdict.faults == [], done
+                assert done.verdict.ended in ("evidenced", "retried"), done
+                assert done.verdict.heatings >= 1, done
+                if done.hit:
+                    break
+            assert done.hit, done
         assert verify(stage.ledger) == []
-    for each in done:
-        assert each.verdict.faults == [], each
-        assert each.hit, each
-        assert each.verdict.ended in ("evidenced", "retried"), each
-        assert each.verdict.heatings >= 1, each
