@@ -15,7 +15,7 @@ CELLS = (("after intent", AUTHORITY), ("after send", CAPABILITY), ("after effect
 
 
 TRIES = 3
-"""How often a cell is tried until the kill fell at its point: a busy machine may miss it, never the judgement."""
+"""How often a cell is tried until the kill fell at its point, which a busy machine may miss."""
 
 
 def test_whoever_dies_nothing_is_done_twice_and_nothing_is_claimed_that_is_not_so(tmp_path):
