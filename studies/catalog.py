@@ -21,7 +21,7 @@ MODULES = {
 }
 """Name, and the module with its ``study``."""
 
-ROS: dict[str, str] = {}
+ROS: dict[str, str] = {"heating": "studies.heating.ros"}
 """Studies that have a form through real nodes, and the module with its ``study``."""
 
 Study = Callable[[Callable[[str], Any]], Result]

@@ -9,7 +9,7 @@ from typing import Any
 
 from studies.comparison.run import Condition
 from studies.device import Rule
-from studies.household.population import Instance, instance, library
+from studies.household.population import FAMILIES_OF_TASKS, Instance, instance, library
 from studies.household.replay import (
     ReplayAdf,
     ReplayDirect,
@@ -31,7 +31,6 @@ ARMS: dict[str, type[Method]] = {
     "No continuation authorization": WithoutContinuation,
     "Full ADF-EA": ReplayAdf,
 }
-FAMILIES = ("place", "stow", "wash", "light")
 
 
 def cases() -> list[Case]:
@@ -39,7 +38,7 @@ def cases() -> list[Case]:
     found = []
     for index in range(43):
         kind = "suppressed" if index < 15 else "stale" if index < 29 else "unavailable"
-        one = instance(200 + index, FAMILIES[index % 4])
+        one = instance(200 + index, FAMILIES_OF_TASKS[index % 4])
         found.append(Case(kind, one, _condition(kind, one, index)))
     return found
 

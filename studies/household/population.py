@@ -21,6 +21,7 @@ from studies.inputs import LIBRARIES, Fact, Library, Value
 from studies.methods import PlanStep
 
 OBSERVATIONS = 4
+FAMILIES_OF_TASKS = ("place", "stow", "wash", "light")
 OBJECTS = ("cup", "card", "soap", "book", "fork", "plate", "towel", "bottle")
 RECEPTACLES = ("cabinet", "box", "drawer", "fridge", "safe")
 APPLIANCES = ("lamp", "stove", "toaster", "heater")

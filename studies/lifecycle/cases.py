@@ -7,11 +7,9 @@ from typing import NamedTuple
 
 from studies.comparison.run import Condition
 from studies.device import Rule
-from studies.household.population import Instance, instance
+from studies.household.population import FAMILIES_OF_TASKS, Instance, instance
 from studies.household.replay import condition
 from studies.methods import PlanStep
-
-FAMILIES = ("place", "stow", "wash", "light")
 
 
 class Case(NamedTuple):
@@ -38,7 +36,9 @@ def cases() -> list[Case]:
 
 def _case(kind: str, number: int, index: int, make: Callable[[Instance, int], Condition]) -> Case:
     # A proposal with another receptacle needs one; to be out of order takes dependent steps.
-    families = {"grounding": ("place", "stow"), "order": ("place", "stow", "wash")}.get(kind, FAMILIES)
+    families = {"grounding": ("place", "stow"), "order": ("place", "stow", "wash")}.get(
+        kind, FAMILIES_OF_TASKS
+    )
     one = instance(index, families[number % len(families)], 1 if kind == "budget" else 8)
     return Case(kind, one, make(one, number))
 
