@@ -22,6 +22,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -108,9 +109,9 @@ def bench_append(ledger: SqlLedger, directory: Path, appends: int) -> dict[str, 
     bare = BareCommit(directory / "bare.sqlite")
     ours, theirs = [], []
     for number in range(appends):
-        seconds, record = timed(lambda number=number: one_append(ledger, number, "append", number))
+        seconds, record = timed(partial(one_append, ledger, number, "append", number))
         ours.append(seconds)
-        theirs.append(timed(lambda record=record: bare.write(record))[0])
+        theirs.append(timed(partial(bare.write, record))[0])
     return {
         "append p50 us": _us(statistics.median(ours)),
         "append p99 us": _us(statistics.quantiles(ours, n=100)[98]),
@@ -122,7 +123,7 @@ def bench_append(ledger: SqlLedger, directory: Path, appends: int) -> dict[str, 
 
 def bench_rate(ledger: SqlLedger, appends: int) -> dict[str, float]:
     """Appends per second to several episodes in turn."""
-    result = {}
+    result: dict[str, float] = {}
     for episodes in (1, 8, 64):
         versions = [0] * episodes
 

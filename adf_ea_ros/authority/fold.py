@@ -114,7 +114,9 @@ def _reported(state: State, event: ev.Reported) -> State:
 def _assessed(state: State, event: ev.Assessed) -> State:
     attempt = state.attempts[event.attempt]
     latest = {fact_key(f.requirement, f.condition): f for f in (*attempt.findings, *event.findings)}
-    return _set_attempt(state, replace(attempt, findings=tuple(latest.values())))
+    spoke = (*attempt.supported, *(f.requirement for f in event.findings if f.support))
+    changed = replace(attempt, findings=tuple(latest.values()), supported=tuple(dict.fromkeys(spoke)))
+    return _set_attempt(state, changed)
 
 
 def _facts_checked(state: State, event: ev.FactsChecked) -> State:

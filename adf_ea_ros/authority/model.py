@@ -200,6 +200,7 @@ class Attempt(msgspec.Struct, frozen=True):
     interaction: Interaction = Interaction.DISPATCHED
     settled: Ns = -1  # when the interaction ended, as far as we know
     findings: tuple[Finding, ...] = ()  # latest, one per requirement
+    supported: tuple[str, ...] = ()  # requirements for which some sample ever spoke for the effect
     accepted: bool = False  # the provider said once that it has it
     baseline: tuple[tuple[str, str, Value], ...] = ()  # (subject, path, value) seen before it was sent
     superseded: bool = False  # a retry has taken over its obligation

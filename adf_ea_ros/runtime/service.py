@@ -382,5 +382,10 @@ def _turned(state: State, found: Finding) -> bool:
 
 def _differs(old: Finding | None, new: Finding) -> bool:
     if old is None:
-        return bool(new.basis or new.integrity)
-    return (old.verdict, old.negative, old.integrity) != (new.verdict, new.negative, new.integrity)
+        return bool(new.basis or new.integrity or new.support)
+    return (old.verdict, old.negative, old.integrity, old.support > 0) != (
+        new.verdict,
+        new.negative,
+        new.integrity,
+        new.support > 0,
+    )

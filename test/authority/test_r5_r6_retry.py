@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from kit import ALL, OPEN, OPEN_IT, Case, S, condition, effect, granted, operation, refused
+from kit import ALL, OPEN, OPEN_IT, RING, Case, S, condition, effect, granted, operation, refused
 from msgspec.structs import replace
 
 from adf_ea_ros.authority import requests as rq
@@ -219,3 +219,15 @@ def test_an_established_state_that_is_not_known_now_may_be_observed() -> None:
     case.do("open")
     granted(case.wait(30).observe("open", open=None), "R5")
     assert case.state.observation == 4
+
+
+def test_an_event_of_which_a_trace_was_seen_is_not_absent_once_the_trace_is_gone() -> None:
+    case = Case(plan=(Node("ring", RING), Node("open", OPEN_IT)))
+    for step, reasons in (("ring", ("R6.no_qualified_negative",)), ("open", ())):
+        case.answer(case.run(step))
+        seen = tuple(
+            replace(f, verdict=Verdict.UNKNOWN, support=1) for f in case.wait(1).on_attempt(step, None)
+        )
+        case.ask(rq.Assess(case.state.keys[case.state.proposal.nodes[step].operation.key].latest, seen))
+        decision = case.wait(20).dispatch(step, attempt=False)
+        refused(decision, *reasons) if reasons else granted(decision, "R6")  # a state may come and go

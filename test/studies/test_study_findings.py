@@ -1,4 +1,4 @@
-"""What the studies found in the product and is not mended: each test fails for the reason that it states."""
+"""What the studies found in the product. What is not mended yet fails for the reason that it states."""
 
 from __future__ import annotations
 
@@ -14,11 +14,6 @@ from studies.methods.adf import Adf
 from studies.variants import variant
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="an event is judged like a state: a reading from before it contradicts the one that shows it, and "
-    "once that one is older than max_age, those after it count as qualified negative evidence",
-)
 def test_an_event_that_was_seen_is_not_absent_once_its_trace_is_gone() -> None:
     """The finishing happened, and a reading after the dispatch showed it; then its trace is taken away."""
     event = _all(
@@ -36,8 +31,8 @@ def test_an_event_that_was_seen_is_not_absent_once_its_trace_is_gone() -> None:
 
 @pytest.mark.xfail(
     strict=True,
-    reason="the advice is found by decide() on retained findings alone; where those of the preconditions have "
-    "grown old, it leaves out the very request that is then granted",
+    reason="the advice is found by decide() on retained findings alone; where those of the preconditions "
+    "have grown old, it leaves out the very request that is then granted",
 )
 def test_the_advice_names_the_retry_that_would_be_granted() -> None:
     """With preconditions that stay fresh for less time than an attempt takes, which is the usual case."""

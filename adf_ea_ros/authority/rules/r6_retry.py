@@ -3,6 +3,7 @@
 Retry(o, S) iff  Pending(k(o), U_exec)
             and  NegQual(e, i) for every e in E(o)     where replay is when_absent
                  NegQual(e, i) for some e in E(o)      where replay is idempotent   (never: no)
+                 an event of which a trace was ever seen is never absent
             and  the policy permits retry, or rebind where the provider differs, on an absent effect
                  (both policies, where an alias repeats what another capability left unresolved)
             and  no attempt of k(o) could still take effect, and the negative samples are from after
@@ -20,6 +21,7 @@ from adf_ea_ros.authority.model import (
     Cause,
     Disposition,
     Effect,
+    EffectKind,
     Node,
     Operation,
     Policy,
@@ -72,6 +74,8 @@ def replay_safe(work: Work, attempt: Attempt, operation: Operation, replay: Repl
 def _negative(work: Work, attempt: Attempt, effect: Effect) -> Conclusion | None:
     """What shows the effect of this attempt to be absent now, if nothing known of it says otherwise."""
     names = {requirement.id for requirement in effect.requirements}
+    if effect.kind is EffectKind.EVENT and not names.isdisjoint(attempt.supported):
+        return None  # a trace of it was seen once: that the trace is gone does not undo what happened
     found = aggregate(
         f
         for f in attempt.findings
