@@ -107,7 +107,7 @@ MUTANTS: list[Mutant] = [
     ),
     *_m(
         "rules/coverage.py",
-        ("a state stands in for an event", "return certificate is not None and certificate.kind is EffectKind.EVENT and not certificate.revoked", "return certificate is not None"),
+        ("a state stands in for an event", "kind = EffectKind.EVENT if goal.kind is ObligationKind.EVENT else EffectKind.STATE", "kind = EffectKind.STATE"),
         ("a goal need not hold now", "        holds\n        and certificate", "        True\n        and certificate"),
         ("a goal needs no live certificate", "        and work.state.live(certificate, work.now)\n", ""),
         ("a broken preservation is forgotten", "return holds and goal.id not in work.state.broken", "return holds"),
@@ -124,7 +124,7 @@ MUTANTS: list[Mutant] = [
         ("an exclusion is overlooked", "if holds.excludes(certificate.condition) and", "if False and"),
         ("a lost state is not owed", "        if needed:\n            work.emit(ev.StateOwed", "        if False:\n            work.emit(ev.StateOwed"),
         ("a breach leaves no mark", "            work.emit(ev.PreservationBroken(goal.id, work.now))", "            pass"),
-        ("an unresolved key is certified by the present", "and work.state.pending(old.key) is None", "and True"),
+        ("an unresolved key is certified by the present", "and work.state.pending(old.key) is None:", "and True:"),
         ("goals are needed by nobody", 'if name.startswith("goal:"):\n            return True', 'if name.startswith("goal:"):\n            return False'),
         ("temporary needs never end", "    _end_temporary_needs(work)\n\n\ndef", "\n\ndef"),
     ),

@@ -246,3 +246,49 @@ def test_an_older_finding_does_not_stand_in_for_an_answer_that_says_nothing() ->
     broken = tuple(replace(f, integrity="E.identity") for f in case.view(open=True))
     assert not case.ask(rq.Dispatch("put", "arm", view=broken)).authorized
     granted(case.dispatch("put", open=True), "R2")
+
+
+def test_an_answered_attempt_that_could_undo_a_goal_keeps_the_claim_waiting() -> None:
+    op = operation("open", effect("opened", OPEN), promises=LOOSE)
+    case = Case(fact_goal("shut", SHUT, ObligationKind.STATE), plan=(Node("open", op),))
+    attempt = case.run("open", open=False)
+    case.wait(1)
+    case.answer(attempt)
+    case.assess("open", True)
+    case.wait(1)
+    refused(case.claim(open=False), "R9.in_flight")
+    case.wait(10)
+    granted(case.claim(open=False), "R9")
+
+
+def test_a_live_certificate_is_not_enough_where_the_goal_is_not_shown() -> None:
+    case = Case(goal("open", OPEN_IT), plan=(renamed(),))
+    case.do("open", open=False)
+    refused(case.ask(rq.Claim()), "R9.uncovered")
+    own = tuple(case.found(r, None) for r in OPEN_IT.effects[0].requirements)
+    refused(case.ask(rq.Claim(own)), "R9.uncovered")
+    granted(case.claim(open=True), "R9")
+
+
+def test_what_is_shown_is_not_enough_without_a_live_certificate() -> None:
+    case = Case(goal("open", OPEN_IT))
+    case.do("open", open=False)
+    case.wait(1)
+    case.run("open", open=False)
+    case.wait(1)
+    refused(case.claim(open=True), "R9.uncovered", "R9.unresolved", "R9.state_owed")
+
+
+def test_a_lost_state_of_two_sensors_is_verified_again_by_both() -> None:
+    two = Effect("opened", EffectKind.STATE, OPEN, (requirement("near", OPEN), requirement("far", OPEN)))
+    op = operation("open", two)
+    case = Case(goal("g", op), plan=(Node("open", op),))
+    case.do("open", open=False)
+    near, far = op.effects[0].requirements
+    case.wait(1)
+    case.ask(rq.Refresh((case.found(near, False), case.found(far, False))))
+    case.wait(1)
+    case.ask(rq.Refresh((case.found(near, True),)))
+    assert case.state.owed
+    granted(case.ask(rq.Claim((case.found(near, True), case.found(far, True)))), "R9")
+    assert not case.state.owed

@@ -74,8 +74,10 @@ def _restore(work: Work, found: Finding) -> None:
     if owed is None:
         return
     old = work.state.certificates[owed.certificate]
-    if old.requirements == (found.requirement,) and work.state.pending(old.key) is None:
-        certify(work, old.key, _effect_like(old), "", (found,), old.revision)
+    known = [work.finding(requirement, holds) for requirement in old.requirements]
+    proof = tuple(f for f in known if f is not None and f.verdict is Verdict.SATISFIED)
+    if len(proof) == len(old.requirements) and work.state.pending(old.key) is None:
+        certify(work, old.key, _effect_like(old), "", proof, old.revision)
 
 
 def _exclude(work: Work, certificate: Certificate, holds: Condition) -> None:
