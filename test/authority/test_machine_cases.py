@@ -292,3 +292,51 @@ def test_a_lost_state_of_two_sensors_is_verified_again_by_both() -> None:
     assert case.state.owed
     granted(case.ask(rq.Claim((case.found(near, True), case.found(far, True)))), "R9")
     assert not case.state.owed
+
+
+def test_an_expired_finding_takes_nothing_away() -> None:
+    case = Case()
+    case.do("open", open=False)
+    case.wait(1)
+    late = replace(case.found(OPEN_IT.effects[0].requirements[0], False), valid_until=case.now - 1)
+    case.ask(rq.Refresh((late,)))
+    assert not any(c.revoked for c in case.state.certificates.values())
+
+
+def test_what_excludes_a_certified_state_takes_it_away() -> None:
+    case = Case()
+    case.do("open", open=False)
+    case.wait(1)
+    case.ask(rq.Refresh((case.found(requirement("other", SHUT), True),)))
+    assert all(c.revoked for c in case.state.certificates.values())
+    assert case.state.owed
+
+
+def test_a_goal_needs_its_lost_state_whatever_is_planned() -> None:
+    case = Case(goal("open", OPEN_IT), plan=(Node("open", OPEN_IT),))
+    case.do("open", open=False)
+    case.wait(1)
+    case.refresh(open=False)
+    assert case.revise().authorized
+    assert case.state.owed
+
+
+def test_a_temporary_need_ends_when_its_step_is_verified() -> None:
+    case = Case()
+    case.do("open", open=False)
+    case.run("put", open=True)
+    case.wait(1)
+    case.refresh(open=False)
+    assert case.state.owed
+    assert case.assess("put", True).authorized
+    assert not case.state.owed
+
+
+def test_a_broken_preservation_holds_up_what_the_task_orders_after_it() -> None:
+    keep = fact_goal("keep", SHUT, ObligationKind.PRESERVE)
+    case = Case(
+        keep, goal("placed", PUT_IT, after=("keep",)), plan=(Node("put", replace(PUT_IT, preconditions=())),)
+    )
+    case.refresh(open=True)
+    case.wait(1)
+    refused(case.dispatch("put", open=False), "R2.obligation_order")
