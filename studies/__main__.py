@@ -17,7 +17,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from studies.catalog import MODULES, ROS, find
+from studies.catalog import MODULES, find
 from studies.device.log import write
 from studies.report.manifest import ROOT, write_manifest
 from studies.report.model import Result
@@ -38,7 +38,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--page", action="store_true", help="write doc/studies.md (all studies)")
     parser.add_argument("--quiet", action="store_true", help="print the claims only")
-    parser.add_argument("--ros", action="store_true", help="through real nodes, where a study has that form")
+    parser.add_argument(
+        "--ros", action="store_true", help="through real nodes, compared with the same in one process"
+    )
     chosen = parser.parse_args(arguments)
     names = list(MODULES) if chosen.page or not chosen.names else list(chosen.names)
     return run(names, chosen.out, write_page=chosen.page, quiet=chosen.quiet, ros=chosen.ros)
@@ -49,10 +51,6 @@ def run(
 ) -> int:
     """Run these studies and keep their results in ``out``."""
     console = Console()
-    without = [name for name in names if ros and name not in ROS]
-    if without:
-        console.print(f"no form through ROS nodes yet: {', '.join(without)}")
-        names = [name for name in names if name in ROS]
     out.mkdir(parents=True, exist_ok=True)
     manifest = write_manifest(out)
     results, begun = [], time.perf_counter()

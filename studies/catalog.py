@@ -21,13 +21,17 @@ MODULES = {
 }
 """Name, and the module with its ``study``."""
 
-ROS: dict[str, str] = {"heating": "studies.heating.ros"}
-"""Studies that have a form through real nodes, and the module with its ``study``."""
+ROS_OF_ITS_OWN = {"heating": "studies.heating.ros"}
+"""Studies whose form through real nodes is a module of its own; those of the others are in ``studies.ros``.
+"""
 
 Study = Callable[[Callable[[str], Any]], Result]
 
 
 def find(name: str, *, ros: bool = False) -> Study:
-    """A study by name. KeyError where there is none, or none of this form."""
-    found: Study = importlib.import_module((ROS if ros else MODULES)[name]).study
+    """A study by name, in one process or through real nodes. KeyError where there is none."""
+    if ros and name not in ROS_OF_ITS_OWN:
+        form: Study = importlib.import_module("studies.ros.forms").form(name)
+        return form
+    found: Study = importlib.import_module((ROS_OF_ITS_OWN if ros else MODULES)[name]).study
     return found

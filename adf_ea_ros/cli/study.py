@@ -18,9 +18,7 @@ DEFAULT = Path("build") / "studies"
 def study(
     names: Annotated[list[str] | None, typer.Argument(help="Which studies. Default: all of them.")] = None,
     out: Annotated[Path, typer.Option(help="Folder for tables, plots and raw events.")] = DEFAULT,
-    ros: Annotated[
-        bool, typer.Option("--ros", help="Through real nodes, where a study has that form.")
-    ] = False,
+    ros: Annotated[bool, typer.Option("--ros", help="Through real nodes as well, and compare.")] = False,
     quiet: Annotated[bool, typer.Option(help="Print the claims only.")] = False,
     listed: Annotated[bool, typer.Option("--list", help="List the studies.")] = False,
 ) -> None:

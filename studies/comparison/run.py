@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from studies import yamls
 from studies.device import Device, Log, Rule, rules, stopwatch
-from studies.device.device import PACE
+from studies.device.device import PACE, START
 from studies.device.log import Event
 from studies.inputs import LIBRARIES, Fact, Library, Value
 from studies.methods import Method, Request, Setting, stream
@@ -34,6 +34,7 @@ class Condition(NamedTuple):
     gone: tuple[str, ...] = ()  # providers that are not there from the start
     pace: float = PACE  # seconds between two requests
     delay: float = 0.0  # seconds before the first one
+    start: int = START  # ns
 
 
 class Run(NamedTuple):
@@ -69,6 +70,7 @@ def execute(condition: Condition, method: type[Method], library: Library, name: 
         rules=condition.faults,
         fields=condition.fields,
         gone=condition.gone,
+        start=condition.start,
     )
     running = method(
         Setting(library, library.task(condition.task), device, name or f"{condition.name}-{method.name}")

@@ -62,6 +62,7 @@ class Device:
         rules: Iterable[Rule] = (),
         fields: Mapping[str, Value] | None = None,
         gone: Iterable[str] = (),
+        start: int = START,
     ) -> None:
         """``initial`` names every fact that can be read; ``fields`` are the readings' correlation."""
         self.library, self.log = library, log
@@ -76,7 +77,7 @@ class Device:
         self._observed: Counter[Fact] = Counter()
         self._routes = {fact: library.route(fact.path) for fact in self.state}
         self._samples = self._count = self._answered = 0
-        log.clock = self._next = START
+        log.clock = self._next = start
         log.add("initial", state={str(fact): value for fact, value in self.state.items()})
         for provider in gone:
             self._leave(provider)

@@ -64,7 +64,7 @@ class Adf(Method):
     def __init__(self, setting: Setting) -> None:
         """Begin an episode under a service of its own."""
         super().__init__(setting)
-        self.service: AuthorityService = service_for(setting.library.folder, setting.name)
+        self.service = self.connect(setting)
         self.buffers = Counting(self.service.buffers)
         self.service.buffers = self.buffers
         self.decisions: list[Decision] = []
@@ -75,6 +75,10 @@ class Adf(Method):
         )
         if not begun.authorized:
             raise ValueError(begun.sentence)
+
+    def connect(self, setting: Setting) -> AuthorityService:
+        """The authority of this run."""
+        return service_for(setting.library.folder, setting.name)
 
     def _heard(self, _episode: str, decision: Decision, _state: State) -> None:
         self.decisions.append(decision)
@@ -113,8 +117,13 @@ class Adf(Method):
             self.end = "completed"
         return _outcome(decision, "accepted", "refused")
 
+    def stop(self) -> Outcome:
+        """The agent gives up; what is open stays on record."""
+        self.service.stop(self.episode, "study", "the agent stops", self.device.now)
+        return super().stop()
+
     def finish(self) -> None:
-        """The stream is over; what is open stays on record."""
+        """The stream is over; so is the episode."""
         self.device.log.add("reads", count=self.buffers.reads)
         if not self.end:
             self.service.stop(self.episode, "study", "the stream is over", self.device.now)

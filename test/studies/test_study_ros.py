@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from studies.catalog import find
 from studies.heating.cases import CASES, Case
 from studies.heating.decisions import from_events, words
 from studies.heating.study import adf
@@ -19,6 +20,35 @@ def test_the_same_decisions(case: Case, tmp_path: Path) -> None:
     sequence, events = ros.told(case, tmp_path)
     assert words(sequence) == words(adf(case)[0].decisions)
     assert any(event["type"] == "Completed" for event in events)
+
+
+@pytest.mark.parametrize("name", ["comparison", "compositions", "controls"])
+def test_the_same_answers_through_the_node(name: str) -> None:
+    pytest.importorskip("rclpy")
+    result = find(name, ros=True)(lambda _: None)
+    assert result.runs
+    assert not [check.claim for check in result.checks if not check.holds], result.notes
+
+
+def test_a_difference_would_be_seen(tmp_path: Path) -> None:
+    """The comparison compares: a reading that reaches only one of the two makes other answers."""
+    pytest.importorskip("rclpy")
+    from studies.comparison.run import boolean, conditions
+    from studies.methods import Adf
+    from studies.ros.compare import Item, answers, both, scores
+    from studies.ros.link import Link
+
+    item = Item("one", boolean(), next(c for c in conditions() if c.name == "normal_chain"), Adf)
+    with Link(item.library, tmp_path) as link:
+        here, there = both(link, item, 0)
+        assert answers(here) == answers(there)
+        first, second = scores(item, (here, there))
+        assert first == second
+        assert len(list(link.service.book.ledger.episodes())) >= 1
+        publish = link.publish
+        link.publish = lambda sample: None if sample.path == "processed" else publish(sample)
+        here, there = both(link, item, 1)
+        assert answers(here) != answers(there)
 
 
 def test_the_sequence_leaves_out_refusals_and_keeps_grants() -> None:
