@@ -19,7 +19,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from studies.catalog import MODULES, find
 from studies.device.log import write
-from studies.report.manifest import ROOT, write_manifest
+from studies.report.manifest import ROOT, freeze, write_manifest
 from studies.report.model import Result
 from studies.report.page import PAGE, page
 from studies.report.render import draw, markdown, section, show
@@ -41,7 +41,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--ros", action="store_true", help="through real nodes, compared with the same in one process"
     )
+    parser.add_argument(
+        "--freeze", action="store_true", help="take contracts, conditions and baselines as frozen"
+    )
     chosen = parser.parse_args(arguments)
+    if chosen.freeze:
+        freeze()
     names = list(MODULES) if chosen.page or not chosen.names else list(chosen.names)
     return run(names, chosen.out, write_page=chosen.page, quiet=chosen.quiet, ros=chosen.ros)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 STUDIES = Path(__file__).parents[1]
 ROOT = STUDIES.parent
+FROZEN = STUDIES / "frozen.json"
 SUFFIXES = {".py", ".yaml"}
 OTHERS = {"checker", "exploration", "mutation", "evidence_faults", "evidence_schedules", "__pycache__"}
 
@@ -24,9 +25,25 @@ def inputs() -> dict[str, str]:
     return {str(p.relative_to(ROOT)): hashlib.sha256(p.read_bytes()).hexdigest() for p in chosen}
 
 
+def frozen_inputs() -> dict[str, str]:
+    """What must not change with a result in view: contracts, conditions, devices, baselines, scorer."""
+    baselines = ("base", "direct", "requests", "toolgate", "vtc")
+    files = [STUDIES / "inputs.py", *(STUDIES / "methods" / f"{name}.py" for name in baselines)]
+    files += [p for folder in ("scorer", "device") for p in (STUDIES / folder).glob("*.py")]
+    files += [p for p in STUDIES.rglob("*.yaml") if not OTHERS & set(p.relative_to(STUDIES).parts)]
+    return {str(p.relative_to(ROOT)): hashlib.sha256(p.read_bytes()).hexdigest() for p in sorted(files)}
+
+
+def freeze() -> None:
+    """Take the inputs as they are for frozen: a deliberate step, never part of a run."""
+    FROZEN.write_text(json.dumps(frozen_inputs(), indent=1) + "\n")
+
+
 def write_manifest(folder: Path) -> str:
     """Freeze the inputs beside the results; the hash of the whole."""
     listed = inputs()
     whole = hashlib.sha256(json.dumps(listed, sort_keys=True).encode()).hexdigest()
-    (folder / "manifest.json").write_text(json.dumps({"all": whole, "files": listed}, indent=1) + "\n")
+    as_frozen = FROZEN.exists() and json.loads(FROZEN.read_text()) == frozen_inputs()
+    content = {"all": whole, "as_frozen": as_frozen, "files": listed}
+    (folder / "manifest.json").write_text(json.dumps(content, indent=1) + "\n")
     return whole

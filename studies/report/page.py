@@ -22,7 +22,10 @@ paper's description of them. The scorer reads raw events and uses no code of the
 With `--ros` a study makes its ADF-EA runs twice, in this process and through the real authority node
 (requests as service calls, readings as messages from nodes of the declared names, units in the graph, ROS
 time), and every request must have the same answer with the same reasons; the heating study runs as the
-demo's seven processes. Depth and width go through the node up to size 8.
+demo's processes. Depth and width go through the node up to size 8.
+
+Contracts, conditions, devices, baselines and scorer are frozen by hash in `studies/frozen.json`; a test holds
+it.
 
 Times are not on this page, since they differ from run to run: the results have the cost of a request for
 each method.

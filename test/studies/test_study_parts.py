@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from studies.ablations.study import cases as ablated
@@ -16,6 +18,7 @@ from studies.household.population import FAMILIES_OF_TASKS, instance
 from studies.inputs import SECOND, Fact, duration
 from studies.lifecycle.cases import cases as lifecycle
 from studies.methods import Outcome, Request
+from studies.report.manifest import FROZEN, frozen_inputs
 from studies.scaling.study import units
 from studies.variants import variant
 
@@ -158,6 +161,11 @@ def test_instances_are_their_own(family: str) -> None:
 
 def test_contracts_are_as_they_were_frozen() -> None:
     assert frozen()
+
+
+def test_inputs_are_as_they_were_frozen() -> None:
+    """A change is made on purpose: python -m studies --freeze, and then --page."""
+    assert json.loads(FROZEN.read_text()) == frozen_inputs()
 
 
 def test_a_variant_changes_what_it_says_and_nothing_else() -> None:
