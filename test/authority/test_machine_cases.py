@@ -340,3 +340,39 @@ def test_a_broken_preservation_holds_up_what_the_task_orders_after_it() -> None:
     case.refresh(open=True)
     case.wait(1)
     refused(case.dispatch("put", open=False), "R2.obligation_order")
+
+
+def test_the_retry_allowance_is_granted_once() -> None:
+    case = Case()
+    for _ in range(2):
+        attempt = case.run("open", open=False, attempt=False)
+        case.wait(1)
+        case.answer(attempt)
+        case.wait(1)
+    refused(case.dispatch("open", open=False, attempt=False), "R6.retry_budget")
+
+
+def test_an_answer_after_the_evidence_is_no_end_without_finality() -> None:
+    op = operation("open", effect("opened", OPEN), promises=LOOSE)
+    shut = operation("shut", effect("shut", SHUT))
+    case = Case(goal("shut", shut), plan=(Node("open", op), Node("shut", shut)))
+    attempt = case.run("open", open=False)
+    case.wait(1)
+    assert case.assess("open", True).authorized
+    case.wait(1)
+    case.answer(attempt)
+    refused(case.dispatch("shut", open=True), "X6.fact_in_flight")
+
+
+def test_what_was_seen_before_a_dispatch_says_nothing_of_what_it_touches() -> None:
+    case = Case(plan=())
+    assert case.revise(Node("open", OPEN_IT), Node("put", PUT_IT), view=Case().view(open=True)).authorized
+    case.wait(1)
+    case.run("open", open=True)
+    case.wait(1)
+    refused(case.dispatch("put"), "R2.precondition_unknown")
+
+
+def test_effects_in_another_order_are_the_same_operation() -> None:
+    one, two = effect("opened", OPEN), effect("placed", INSIDE)
+    assert operation("a", one, two).key == operation("b", two, one).key
