@@ -168,11 +168,12 @@ class AuthorityService:
             return "E.route"
         refused = buffer.add(sample)
         if self._owner:
-            self._settle(sample.route, now)
+            self._settle(sample, now)
         return refused
 
-    def _settle(self, route: str, now: Ns) -> None:
-        """Assess the open attempts whose evidence comes over this route."""
+    def _settle(self, sample: Observation, now: Ns) -> None:
+        """Assess the open attempts that this sample may say something of."""
+        fact = (sample.subject, sample.path)
         for attempt, episode in list(self._owner.items()):
             state = self.book.active().get(episode)
             if state is None:
@@ -180,9 +181,9 @@ class AuthorityService:
             found = state.attempts[attempt]
             record = state.keys[found.key]
             if record.operation is not None and any(
-                route in requirement.routes
-                for e in record.operation.effects
-                for requirement in e.requirements
+                fact == effect.condition.fact and sample.route in requirement.routes
+                for effect in record.operation.effects
+                for requirement in effect.requirements
             ):
                 self.assess(attempt, now)
 
