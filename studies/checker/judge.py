@@ -193,11 +193,11 @@ def _observation(books: Books, event: Json, now: int) -> list[Violation]:
             for effect in operation["effects"]:
                 for requirement in effect["requirements"]:
                     found = books.found(requirement["id"], effect["condition"])
+                    # UNSATISFIED alone is no knowledge: samples of another subject say nothing of this one.
                     if (
                         found is None
-                        or not (
-                            now <= found["valid_until"] and found["verdict"] in {"SATISFIED", "UNSATISFIED"}
-                        )
+                        or not (found["verdict"] == "SATISFIED" or found["negative"])
+                        or now > found["valid_until"]
                         or not found["basis"]
                     ):
                         return []

@@ -7,6 +7,8 @@ encoding, and no request whatsoever makes ``decide`` raise.
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from fuzz import requests
 from hypothesis import HealthCheck, settings
@@ -381,20 +383,13 @@ def replace_counters(state: State, like: State) -> State:
 
 
 SETTINGS = settings(
-    max_examples=40,
+    max_examples=int(os.environ.get("MACHINE_EXAMPLES", "40")),  # MACHINE_EXAMPLES=1000: for longer
     stateful_step_count=30,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
 )
 
 
+@pytest.mark.timeout(0 if "MACHINE_EXAMPLES" in os.environ else 300)
 def test_larger_models() -> None:
     run_state_machine_as_test(Authority, settings=SETTINGS)
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(1200)
-def test_larger_models_for_longer() -> None:
-    run_state_machine_as_test(
-        Authority, settings=settings(SETTINGS, max_examples=400, stateful_step_count=60)
-    )
