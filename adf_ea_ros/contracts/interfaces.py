@@ -142,7 +142,7 @@ def read_interface(path: Path, type_name: str = "") -> Interface:
     if kind not in SECTIONS:
         raise InterfaceError(f"{path}: an interface definition ends in .msg, .srv or .action")
     if not type_name:
-        package = path.resolve().parent.parent.name
+        package = _package(path.resolve().parent.parent)
         type_name = f"{package}/{kind}/{path.stem}"
         split_type(type_name)
     try:
@@ -267,3 +267,12 @@ def resolve(interface: Interface, section: str, path: str) -> InterfaceField:
     if found is None:
         raise InterfaceError(f"{path!r} is not a field path")
     return found
+
+
+def _package(folder: Path) -> str:
+    """The ROS package in ``folder``: as its package.xml says, which need not be what the folder is called."""
+    try:
+        found = re.search(r"<name>\s*(\w+)\s*</name>", (folder / "package.xml").read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError):
+        found = None
+    return found[1] if found is not None else folder.name

@@ -110,6 +110,7 @@ def _library(tasks: tuple[tuple[str, int, str], ...], name: str) -> Library:
     folder = Path(tempfile.mkdtemp(prefix=f"adf_ea_{name}_"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     shutil.copytree(LIBRARIES / "household", folder, dirs_exist_ok=True)
+    (folder / "tasks").mkdir(exist_ok=True)
     for task, physical, obligations in tasks:
         content = {
             "spec": "adf_ea_ros/1", "kind": "task", "id": task, "version": "1.0.0",

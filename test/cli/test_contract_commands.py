@@ -262,7 +262,7 @@ def test_draft_from_files(run, tmp_path):
     done = run(
         "draft", "--from-service", ROOT / "srv" / "WriteRecord.srv", "--name", "/rig/write", cwd=tmp_path
     )
-    assert "type: adf_ea_ros/srv/WriteRecord" in done.stdout or "type: main/srv/WriteRecord" in done.stdout
+    assert "type: adf_ea_ros/srv/WriteRecord" in done.stdout
     thing = tmp_path / "lamp.json"
     thing.write_text(json.dumps({"@context": "x", "title": "Lamp", "actions": {"toggle": {}, "fade": {}}}))
     assert "id: toggle" in run("draft", "--from-wot", thing, "--only", "toggle").stdout
