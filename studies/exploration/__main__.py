@@ -1,4 +1,6 @@
-"""``python -m studies.exploration``: the quick models; ``--full``: all of them, on every processor."""
+"""``python -m studies.exploration``: the quick models; ``--full``: all of them; ``--complete``: small ones
+to the end.
+"""
 
 from __future__ import annotations
 
@@ -13,19 +15,28 @@ from functools import partial
 from studies.exploration import models
 from studies.exploration.batch import run_one
 
+_LIMITS = {"quick": 400, "full": 2000, "complete": 0}
+
 
 def main() -> int:
     """Print one line for each model, then the sums; 1 where anything was violated."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--full", action="store_true", help="all models (minutes)")
-    parser.add_argument("--limit", type=int, default=0, help="stop each model after this many states")
+    parser.add_argument("--full", action="store_true", help="all models, each to its limit (minutes)")
+    parser.add_argument(
+        "--complete", action="store_true", help="small forms of all models, to their ends (an hour)"
+    )
+    parser.add_argument(
+        "--limit", type=int, default=-1, help="stop each model after this many states (0: never)"
+    )
     parser.add_argument("--check", type=float, default=0.01, help="share of state names to verify")
     parser.add_argument("--only", default="", help="models whose names contain this")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
-    names = [m.name for m in (models.full() if options.full else models.quick())]
+    which = "complete" if options.complete else "full" if options.full else "quick"
+    limit = options.limit if options.limit >= 0 else _LIMITS[which]
+    names = [m.name for m in models.SETS[which]()]
     chosen = [i for i, n in enumerate(names) if options.only in n]
-    run = partial(run_one, full=options.full, limit=options.limit, check=options.check)
+    run = partial(run_one, which=which, limit=limit, check=options.check)
     print(f"{'model':44} {'states':>8} {'transitions':>11} {'decisions':>9} {'done':>6} {'bad':>4} {'s':>6}")
     results = []
     with multiprocessing.get_context("spawn").Pool(options.jobs) as pool:

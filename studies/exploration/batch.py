@@ -6,7 +6,6 @@ from studies.exploration import models
 from studies.exploration.engine import Result, explore
 
 
-def run_one(number: int, *, full: bool, limit: int, check: float) -> Result:
+def run_one(number: int, *, which: str, limit: int, check: float) -> Result:
     """Explore the model of that number."""
-    chosen = (models.full() if full else models.quick())[number]
-    return explore(chosen, limit=limit, check=check)
+    return explore(models.SETS[which]()[number], limit=limit, check=check)

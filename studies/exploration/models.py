@@ -351,3 +351,14 @@ def full() -> list[Model]:
         strict_alias(retry=False),
     ]
     return models
+
+
+def complete() -> list[Model]:
+    """The small forms of all models, to be explored to the end: about an hour of processor time."""
+    once = [m for m in full() if not m.name.startswith("chain") or "sensors" not in m.name]
+    return [small(m, min(m.interference, 1)) for m in once if m.modes != RICH] + [
+        small(chain(replay), 1) for replay in Replay
+    ]
+
+
+SETS = {"quick": quick, "full": full, "complete": complete}

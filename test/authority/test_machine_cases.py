@@ -376,3 +376,25 @@ def test_what_was_seen_before_a_dispatch_says_nothing_of_what_it_touches() -> No
 def test_effects_in_another_order_are_the_same_operation() -> None:
     one, two = effect("opened", OPEN), effect("placed", INSIDE)
     assert operation("a", one, two).key == operation("b", two, one).key
+
+
+def test_an_answer_certifies_nothing_whatever_is_known_besides() -> None:
+    case = Case()
+    attempt = case.run("open", open=False)
+    case.wait(1)
+    case.refresh(open=True)
+    case.answer(attempt)
+    assert case.state.execution
+    assert not case.state.certificates
+
+
+def test_what_is_certified_is_not_certified_again() -> None:
+    op = operation("both", effect("opened", OPEN), effect("placed", INSIDE))
+    case = Case(goal("g", op), plan=(Node("both", op),))
+    attempt = case.run("both", open=False, inside=False)
+    near, far = (e.requirements[0] for e in op.effects)
+    for _ in range(2):
+        case.wait(1)
+        case.ask(rq.Assess(attempt.id, (case.found(near, True), case.found(far, None))))
+    assert len(case.state.certificates) == 1
+    assert case.state.execution[attempt.id].effects == ("placed",)
