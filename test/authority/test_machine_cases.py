@@ -398,3 +398,21 @@ def test_what_is_certified_is_not_certified_again() -> None:
         case.ask(rq.Assess(attempt.id, (case.found(near, True), case.found(far, None))))
     assert len(case.state.certificates) == 1
     assert case.state.execution[attempt.id].effects == ("placed",)
+
+
+def test_a_repair_brings_no_retry_allowance_back() -> None:
+    case = Case(goal("open", OPEN_IT), plan=(Node("open", OPEN_IT),), physical=9)
+    case.answer(case.run("open", open=False))
+    case.wait(1)
+    attempt = case.run("open", open=False, attempt=False)
+    case.wait(1)
+    case.answer(attempt)
+    case.wait(1)
+    assert case.assess("open", True).authorized
+    case.wait(1)
+    attempt = case.run("open", open=False)
+    assert attempt.mode.value == "REPAIR"
+    case.wait(1)
+    case.answer(attempt)
+    case.wait(1)
+    refused(case.dispatch("open", open=False, attempt=False), "R6.retry_budget")
