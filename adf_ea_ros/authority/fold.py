@@ -22,7 +22,7 @@ from adf_ea_ros.authority.model import (
     StateObligation,
 )
 from adf_ea_ros.authority.proposal import build_proposal
-from adf_ea_ros.authority.state import KeyRecord, State, effect_key, fact_key, fact_name
+from adf_ea_ros.authority.state import KeyRecord, State, effect_key, fact_key, fact_name, with_goal
 
 
 def fold(state: State, event: ev.AnyEvent) -> State:
@@ -40,7 +40,7 @@ def replay(events: Iterable[ev.AnyEvent], state: State | None = None) -> State:
 
 def _started(state: State, event: ev.EpisodeStarted) -> State:
     return replace(
-        state,
+        with_goal(state, event.obligations),
         episode=event.episode,
         task=event.task,
         phase="active",
@@ -48,7 +48,6 @@ def _started(state: State, event: ev.EpisodeStarted) -> State:
         standing=event.standing,
         generation=event.generation,
         clock=event.time,
-        goal=event.obligations,
         capabilities=event.capabilities,
         occurrences=Map(event.occurrences),
         physical=event.physical,

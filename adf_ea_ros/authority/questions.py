@@ -82,12 +82,10 @@ def _of_node(state: State, node: Node) -> Iterator[Question]:
     yield from _effects(state, node.operation)
     for name in state.proposal.needs.get(node.id, ()):
         yield from _effects(state, state.proposal.nodes[name].operation)
-    goals = {goal.id: goal for goal in state.goal}
-    for goal in state.goal:
-        if goal.key == node.operation.key:
-            for earlier in (goal, *(goals[name] for name in goal.after)):
-                for requirement in earlier.requirements:
-                    yield _present(state, requirement, earlier.key)
+    for goal in state.goals_by_key.get(node.operation.key, ()):
+        for earlier in (goal, *(state.goal_by_id[name] for name in goal.after)):
+            for requirement in earlier.requirements:
+                yield _present(state, requirement, earlier.key)
     yield from _downstream(state, node.operation.key, set())
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 from immutables import Map
+from msgspec.structs import replace
 
 from adf_ea_ros.authority.model import (
     Attempt,
@@ -19,6 +20,7 @@ from adf_ea_ros.authority.model import (
     ExecutionObligation,
     Node,
     Obligation,
+    ObligationKind,
     Operation,
     StateObligation,
 )
@@ -64,6 +66,9 @@ class State(msgspec.Struct, frozen=True):
     decisions: int = 0
     clock: Ns = -1  # latest time seen
     goal: tuple[Obligation, ...] = ()  # G
+    goal_by_id: Map[str, Obligation] = Map()  # this and the next two: G once more, see ``with_goal``
+    goals_by_key: Map[str, tuple[Obligation, ...]] = Map()
+    preserved: tuple[Obligation, ...] = ()  # those that ask that a fact stay as it is
     capabilities: tuple[str, ...] = ()
     occurrences: Map[str, str] = Map()  # key: occurrence label declared by the task
     proposal: Proposal = Proposal()  # D
@@ -162,9 +167,24 @@ def fact_name(fact: tuple[str, str]) -> str:
     return "\x1f".join(fact)
 
 
+def with_goal(state: State, goal: tuple[Obligation, ...]) -> State:
+    """The state with these obligations as its G, and the indexes that follow from them."""
+    by_key: dict[str, tuple[Obligation, ...]] = {}
+    for one in goal:
+        by_key[one.key] = (*by_key.get(one.key, ()), one)
+    return replace(
+        state,
+        goal=goal,
+        goal_by_id=Map({one.id: one for one in goal}),
+        goals_by_key=Map(by_key),
+        preserved=tuple(one for one in goal if one.kind is ObligationKind.PRESERVE),
+    )
+
+
 def encode_state(state: State) -> bytes:
-    """A checkpoint: the whole state as MessagePack."""
-    return msgspec.msgpack.encode(state, enc_hook=_to_dict)
+    """A checkpoint: the whole state as MessagePack, without what follows from G."""
+    bare = replace(state, goal_by_id=Map(), goals_by_key=Map(), preserved=())
+    return msgspec.msgpack.encode(bare, enc_hook=_to_dict)
 
 
 def decode_state(data: bytes) -> State:
@@ -173,7 +193,8 @@ def decode_state(data: bytes) -> State:
     Raises:
         msgspec.DecodeError: damaged, or of another version; replay the events instead.
     """
-    return msgspec.msgpack.decode(data, type=State, dec_hook=_to_map)
+    state = msgspec.msgpack.decode(data, type=State, dec_hook=_to_map)
+    return with_goal(state, state.goal)
 
 
 def _to_dict(value: Any) -> Any:

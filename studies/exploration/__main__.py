@@ -22,9 +22,7 @@ def main() -> int:
     """Print one line for each model, then the sums; 1 where anything was violated."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--full", action="store_true", help="all models, each to its limit (minutes)")
-    parser.add_argument(
-        "--complete", action="store_true", help="small forms of all models, to their ends (an hour)"
-    )
+    parser.add_argument("--complete", action="store_true", help="the smallest forms, to their ends")
     parser.add_argument(
         "--limit", type=int, default=-1, help="stop each model after this many states (0: never)"
     )

@@ -354,11 +354,17 @@ def full() -> list[Model]:
 
 
 def complete() -> list[Model]:
-    """The small forms of all models, to be explored to the end: about an hour of processor time."""
-    once = [m for m in full() if not m.name.startswith("chain") or "sensors" not in m.name]
-    return [small(m, min(m.interference, 1)) for m in once if m.modes != RICH] + [
-        small(chain(replay), 1) for replay in Replay
+    """The smallest forms, without interference but with everything else, explored to their ends."""
+    models = [
+        strict_alias(retry=True),
+        strict_alias(retry=False),
+        preserve(),
+        preserve(present=False),
+        initial(),
     ]
+    models += [partial(replay, event=event) for replay in Replay for event in (True, False)]
+    models += [undo(replay) for replay in Replay]
+    return [small(model, 0) for model in models]
 
 
 SETS = {"quick": quick, "full": full, "complete": complete}

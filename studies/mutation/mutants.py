@@ -38,7 +38,7 @@ MUTANTS: list[Mutant] = [
         ("a revoked provider stays eligible", "    if reason is not None:\n", "    if False:\n"),
         ("contracts never expire", "if 0 <= binding.expires <= work.now:", "if False:"),
         ("dependencies need no evidence", "if name in node.after and not state.verified(other.operation.key, work.now):", "if False:"),
-        ("the task's order is ignored", "if not covered(work, goals[name])", "if False"),
+        ("the task's order is ignored", "if not covered(work, state.goal_by_id[name])", "if False"),
         ("an unknown precondition will do", 'if found is None or found.verdict is not Verdict.SATISFIED:', 'if found is not None and found.negative:'),
         ("operations on one fact may overlap", "if effect.condition.fact in operation.facts or", "if"),
         ("a need may be undone in flight", " or _would_undo(effect.condition, operation):", ":"),
@@ -141,7 +141,7 @@ MUTANTS: list[Mutant] = [
         ("a repair needs no admission", "r7_repair.check(work, node, provider) or admissible(work, node, provider, request.elsewhere)", "r7_repair.check(work, node, provider)"),
         ("certificates survive what may overwrite them", 'revoke(work, certificate, f"{attempt.id} may change it")', "pass"),
         ("a retry is labelled a first attempt", ", Mode.RETRY)", ", Mode.FIRST)"),
-        ("initial truth is taken from any goal", "goal.initial and goal.key == operation.key}", "goal.key == operation.key}"),
+        ("initial truth is taken from any goal", "for goal in mine if goal.initial}", "for goal in mine}"),
     ),
     *_m(
         "rules/x_rules.py",
@@ -186,6 +186,7 @@ MUTANTS: list[Mutant] = [
         ("findings from the future count", "if finding.integrity or finding.horizon > now:", "if finding.integrity:"),
         ("integrity failures count", "if finding.integrity or finding.horizon > now:", "if finding.horizon > now:"),
         ("a basis is not asked for", "return not found.basis or found.captured <= touched", "return found.captured <= touched"),
+        ("a loaded state knows no order and no preservation", "    return with_goal(state, state.goal)\n", "    return state\n"),
         ("what was seen before a change counts", "return not found.basis or found.captured <= touched", "return not found.basis"),
     ),
     *_m(

@@ -64,16 +64,12 @@ def _dependencies(work: Work, node: Node) -> list[Refusal]:
         other = state.proposal.nodes[name]
         if name in node.after and not state.verified(other.operation.key, work.now):
             refusals.append(refuse("R2.dependency", f"step {name!r} is not verified by live evidence"))
-    goals = {goal.id: goal for goal in state.goal}
-    for goal in state.goal:
-        if goal.key == node.operation.key:
-            refusals += [
-                refuse(
-                    "R2.obligation_order", f"obligation {name!r} comes before {goal.id!r} and is not covered"
-                )
-                for name in goal.after
-                if not covered(work, goals[name])
-            ]
+    for goal in state.goals_by_key.get(node.operation.key, ()):
+        refusals += [
+            refuse("R2.obligation_order", f"obligation {name!r} comes before {goal.id!r} and is not covered")
+            for name in goal.after
+            if not covered(work, state.goal_by_id[name])
+        ]
     return refusals
 
 

@@ -12,8 +12,6 @@ The historical success stays in L, and no failed attempt is made of it: U_exec d
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from adf_ea_ros.authority import events as ev
 from adf_ea_ros.authority.decision import Work
 from adf_ea_ros.authority.model import Certificate, Effect, EffectKind, ObligationKind, StateObligation
@@ -35,6 +33,7 @@ def absorb(work: Work, view: Findings) -> None:
     usable = tuple(f for f in seen if current(f, work.now) and not work.state.outdated(f))
     work.emit(ev.FactsChecked(seen))
     for found in usable:
+        _break(work, found)
         if found.negative:
             _lose(work, found)
         elif found.verdict is Verdict.SATISFIED:
@@ -43,7 +42,6 @@ def absorb(work: Work, view: Findings) -> None:
 
 def _lose(work: Work, found: Finding) -> None:
     lost = found.condition
-    _break(work, lost, lambda kept: kept.implies(lost))
     for name in work.state.by_fact.get(fact_name(lost.fact), ()):
         certificate = work.state.certificates[name]
         if certificate.condition.implies(lost) and found.horizon >= certificate.granted:
@@ -51,21 +49,20 @@ def _lose(work: Work, found: Finding) -> None:
     _topple(work, lost)
 
 
-def _break(work: Work, seen: Condition, refutes: Callable[[Condition], bool]) -> None:
+def _break(work: Work, found: Finding) -> None:
     """Whoever asked, and under whichever requirement: a preserved fact that was seen otherwise is broken."""
-    for goal in work.state.goal:
-        if (
-            goal.kind is ObligationKind.PRESERVE
-            and goal.condition.fact == seen.fact
-            and goal.id not in work.state.broken
-            and refutes(goal.condition)
-        ):
+    seen = found.condition
+    for goal in work.state.preserved:
+        if found.negative:
+            otherwise = goal.condition.implies(seen)
+        else:
+            otherwise = found.verdict is Verdict.SATISFIED and seen.excludes(goal.condition)
+        if otherwise and goal.id not in work.state.broken:
             work.emit(ev.PreservationBroken(goal.id, work.now))
 
 
 def _restore(work: Work, found: Finding) -> None:
     holds = found.condition
-    _break(work, holds, holds.excludes)
     for name in work.state.by_fact.get(fact_name(holds.fact), ()):
         certificate = work.state.certificates[name]
         if holds.excludes(certificate.condition) and found.horizon >= certificate.granted:
@@ -172,10 +169,8 @@ def _needed_by(state: State, certificate: Certificate) -> tuple[str, ...]:
             steps.append(name)
     goals = [
         f"goal:{goal.id}"
-        for goal in state.goal
-        if goal.kind is ObligationKind.STATE
-        and goal.key == certificate.key
-        and goal.condition == certificate.condition
+        for goal in state.goals_by_key.get(certificate.key, ())
+        if goal.kind is ObligationKind.STATE and goal.condition == certificate.condition
     ]
     return (*dict.fromkeys(steps), *goals)
 

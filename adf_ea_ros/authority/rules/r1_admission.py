@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from adf_ea_ros.authority import events as ev
 from adf_ea_ros.authority.decision import Outcome, Work, denied, granted
-from adf_ea_ros.authority.model import Node, ObligationKind
+from adf_ea_ros.authority.model import Node
 from adf_ea_ros.authority.proposal import ancestors, effects_by_fact, topological
 from adf_ea_ros.authority.reasons import Refusal, refuse
 from adf_ea_ros.authority.requests import Revise
@@ -84,9 +84,8 @@ def _permitted(work: Work, node: Node) -> list[Refusal]:
                 f"the task declares no occurrence {operation.occurrence!r} of step {node.id!r}",
             )
         )
-    preserved = [g for g in state.goal if g.kind is ObligationKind.PRESERVE]
     for effect in operation.effects:
-        for goal in preserved:
+        for goal in state.preserved:
             if effect.condition.fact == goal.condition.fact and not effect.condition.implies(goal.condition):
                 faults.append(
                     refuse(

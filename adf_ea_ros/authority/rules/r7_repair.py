@@ -69,8 +69,8 @@ def next_links(work: Work, key: str, seen: frozenset[str]) -> list[Link]:
     if not _steps_ahead(work):
         found += [
             (requirement.id, goal.condition)
-            for goal in state.goal
-            if goal.kind is ObligationKind.STATE and goal.key == key
+            for goal in state.goals_by_key.get(key, ())
+            if goal.kind is ObligationKind.STATE
             for requirement in goal.requirements
         ]
     return list(dict.fromkeys(found))

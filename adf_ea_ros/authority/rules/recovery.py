@@ -114,7 +114,8 @@ def send(work: Work, node: Node, request: Dispatch, mode: Mode) -> Attempt:
 def _initially_true(work: Work, node: Node) -> bool:
     """Certify the effects of a never attempted step whose truth the task trusts from initial evidence."""
     operation = node.operation
-    trusted = {goal.condition for goal in work.state.goal if goal.initial and goal.key == operation.key}
+    mine = work.state.goals_by_key.get(operation.key, ())
+    trusted = {goal.condition for goal in mine if goal.initial}
     proofs = []
     for effect in operation.effects:
         if effect.condition not in trusted or effect.kind is not EffectKind.STATE:
