@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 
+from adf_ea_ros.contracts.bounds import contradictory
 from adf_ea_ros.contracts.conditions import Operator, Value
 from adf_ea_ros.contracts.faults import Loc, one_of
 from adf_ea_ros.contracts.fields import overlapping
@@ -204,6 +205,13 @@ def _template(text: str, parameters: dict[str, Parameter], at: Loc) -> Found:
 
 def check_condition(c: ConditionTemplate, parameters: dict[str, Parameter], at: Loc) -> Found:
     """What is wrong with a condition over these parameters."""
+    faults = [*_condition(c, parameters, at)]
+    yield from faults
+    if not faults and contradictory(c, parameters):
+        yield at, "no value satisfies these bounds together"
+
+
+def _condition(c: ConditionTemplate, parameters: dict[str, Parameter], at: Loc) -> Found:
     if c.subject:
         yield from _template(c.subject, parameters, (*at, "subject"))
     yield from _template(c.path, parameters, (*at, "path"))
@@ -225,8 +233,6 @@ def check_condition(c: ConditionTemplate, parameters: dict[str, Parameter], at: 
             yield place, "only numbers have an order: use eq for text, true and false"
         if not numeric and c.unit:
             yield (*at, "unit"), "only numbers have a unit"
-    if _contradictory(c):
-        yield at, "no value satisfies these bounds together"
 
 
 def _argument(bound: Argument, parameters: dict[str, Parameter], at: Loc) -> Found:
@@ -238,31 +244,6 @@ def _argument(bound: Argument, parameters: dict[str, Parameter], at: Loc) -> Fou
         )
     elif bound.plus and parameter.type not in ("integer", "number"):
         yield (*at, "plus"), f"{bound.argument!r} is of type {parameter.type}: only numbers can be added to"
-
-
-def _contradictory(c: ConditionTemplate) -> bool:
-    """Whether bounds that can be compared (constants, or offsets of one argument) exclude each other."""
-    groups: dict[str, list[tuple[Operator, float]]] = {}
-    for op, bound in c.bounds():
-        if isinstance(bound, Argument):
-            groups.setdefault(bound.argument, []).append((op, bound.plus))
-        elif isinstance(bound, (int, float)) and not isinstance(bound, bool):
-            groups.setdefault("", []).append((op, float(bound)))
-    return any(_empty_range(bounds) for bounds in groups.values())
-
-
-def _empty_range(bounds: list[tuple[Operator, float]]) -> bool:
-    lower = max(
-        ((v, op is Operator.GT) for op, v in bounds if op in (Operator.GT, Operator.GTE, Operator.EQ)),
-        default=None,
-    )
-    upper = min(
-        ((v, op is not Operator.LT) for op, v in bounds if op in (Operator.LT, Operator.LTE, Operator.EQ)),
-        default=None,
-    )
-    if lower is None or upper is None:
-        return False
-    return lower[0] > upper[0] or (lower[0] == upper[0] and (lower[1] or not upper[1]))
 
 
 def _interruption(c: CapabilityContract) -> Found:
