@@ -31,6 +31,7 @@ MODULES = (
     "coverage",
     "r9_completion",
     "x_rules",
+    "x10_lease",
 )
 
 sys.path.insert(0, str(ROOT))
@@ -54,7 +55,7 @@ def tests_by_reason() -> dict[str, list[str]]:
             name = re.search(r"^def (test_\w+)", block, re.MULTILINE)
             if name is None:
                 continue
-            for code in set(re.findall(r'"([RX]\d\.\w+)"', block)):
+            for code in set(re.findall(r'"([RX]\d+\.\w+)"', block)):
                 found.setdefault(code, []).append(f"{path.name}::{name[1]}")
     return found
 

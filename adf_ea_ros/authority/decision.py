@@ -8,6 +8,7 @@ from adf_ea_ros.authority import events as ev
 from adf_ea_ros.authority.fold import fold
 from adf_ea_ros.authority.model import Attempt, Operation
 from adf_ea_ros.authority.reasons import REASONS, Refusal
+from adf_ea_ros.authority.rules.x10_lease import Lease
 from adf_ea_ros.authority.state import State
 from adf_ea_ros.contracts.conditions import Condition, Ns
 from adf_ea_ros.evidence.types import Finding
@@ -61,6 +62,7 @@ class Work:
         """Start from ``state`` at ``now``."""
         self.state = state
         self.now = now
+        self.leases: tuple[Lease, ...] = ()
         self.events: list[ev.AnyEvent] = []
 
     def emit(self, event: ev.AnyEvent) -> None:

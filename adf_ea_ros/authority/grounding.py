@@ -104,6 +104,10 @@ def ground_operation(
         raise GroundingFault(fault.code, str(fault)) from fault
     providers = catalog.bindable_providers(capability, now, values)
     effects = _effects(contract, values, providers)
+    preconditions = tuple(
+        _precondition(contract, name, pre, values, providers)
+        for name, pre in contract.invocation.requires.items()
+    )
     return Operation(
         key=accounting_key(effects, occurrence),
         capability=capability,
@@ -112,13 +116,21 @@ def ground_operation(
         arguments=msgspec.json.encode(values, order="sorted").decode(),
         occurrence=occurrence,
         effects=effects,
-        preconditions=tuple(
-            _precondition(contract, name, pre, values, providers)
-            for name, pre in contract.invocation.requires.items()
-        ),
+        preconditions=preconditions,
         policy=ground_policy(contract.interruption),
         bindings=tuple(_binding(provider) for provider in providers),
+        shared=_shared(contract, effects, preconditions),
     )
+
+
+def _shared(
+    contract: CapabilityContract, effects: tuple[Effect, ...], preconditions: tuple[Precondition, ...]
+) -> tuple[str, ...]:
+    """What the operation changes or rests on, where other authorities use it too (rule X10)."""
+    if not contract.shared:
+        return ()
+    conditions = [effect.condition for effect in effects] + [pre.condition for pre in preconditions]
+    return tuple(sorted({condition.subject for condition in conditions}))
 
 
 def ground_policy(interruption: Interruption) -> Policy:
@@ -256,4 +268,5 @@ def _binding(provider: ProviderContract) -> Binding:
         ),
         rebind_to=provider.rebinding.to,
         routes=tuple(sorted(provider.evidence.items())),
+        device=provider.shared_as,
     )

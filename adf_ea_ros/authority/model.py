@@ -98,6 +98,7 @@ class Binding(msgspec.Struct, frozen=True):
     promises: Promises = Promises()
     rebind_to: tuple[str, ...] = ()
     routes: tuple[tuple[str, tuple[str, ...]], ...] = ()  # requirement id: routes this provider declares
+    device: str = ""  # name under which other authorities use it too (rule X10)
 
 
 class Effect(msgspec.Struct, frozen=True):
@@ -144,6 +145,7 @@ class Operation(msgspec.Struct, frozen=True):
     preconditions: tuple[Precondition, ...]
     policy: Policy
     bindings: tuple[Binding, ...]
+    shared: tuple[str, ...] = ()  # subjects that other authorities use too (rule X10)
 
     @property
     def facts(self) -> frozenset[tuple[str, str]]:
@@ -207,6 +209,7 @@ class Attempt(msgspec.Struct, frozen=True):
     cancel_requested: bool = False
     doubtful: bool = False  # was in flight when the authority or the capability restarted
     observed: int = 0
+    leases: tuple[str, ...] = ()  # what it took from other authorities' reach (rule X10)
 
     @property
     def over(self) -> bool:

@@ -88,6 +88,7 @@ REASONS: dict[str, str] = {
     "X7.clock_back": "time is behind the latest decision; nothing can be judged until it has passed it",
     "X8.halted": "the robot is halted; a new authorization must lift it",
     "X9.not_attestable": "the contract does not accept an operator's word for this",
+    "X10.held": "another authority holds what this would use; its attempt must be settled, or released",
 }
 
 

@@ -13,6 +13,7 @@ import msgspec
 
 from adf_ea_ros.authority.events import EpisodeStarted
 from adf_ea_ros.authority.model import Interaction, Node
+from adf_ea_ros.authority.rules.x10_lease import Lease
 from adf_ea_ros.contracts.conditions import Condition, Value
 from adf_ea_ros.evidence.types import Finding
 
@@ -50,6 +51,7 @@ class Dispatch(Request, frozen=True, tag=True):
     view: Findings = ()
     assessed: Findings = ()
     baseline: tuple[tuple[str, str, Value], ...] = ()  # (subject, path, value) before it runs
+    leases: tuple[Lease, ...] = ()  # held by other authorities
 
 
 class Report(Request, frozen=True, tag=True):

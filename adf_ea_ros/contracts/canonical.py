@@ -12,11 +12,15 @@ import weakref
 from adf_ea_ros.contracts.model import AnyContract
 
 _NOT_CONTENT = {"review", "lifecycle"}  # how it came about and how far it is; not what it says
+_LATER = ("shared", "shared_as")  # came later: unset, they leave earlier fingerprints as they were
 
 
 def canonical(contract: AnyContract) -> bytes:
     """The content as JSON with sorted keys. Durations in nanoseconds, defaults written out."""
     content = contract.model_dump(mode="json", exclude=_NOT_CONTENT)
+    for name in _LATER:
+        if not content.get(name):
+            content.pop(name, None)
     return json.dumps(
         content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
     ).encode()

@@ -280,7 +280,7 @@ def _provider(p: ProviderContract) -> Found:
     if p.tool is None:
         if not p.routes:
             yield (), "a provider has a tool, routes, or both"
-        for field in ("evidence", "rebinding"):
+        for field in ("evidence", "rebinding", "shared_as"):
             if field in p.model_fields_set:
                 yield (field,), "only a provider with a tool has this"
     if p.expires is not None and p.expires <= 0:

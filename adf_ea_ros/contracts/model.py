@@ -312,6 +312,7 @@ class CapabilityContract(Contract):
     effects: Annotated[dict[Name, Effect], Field(min_length=1)]
     evidence: Annotated[dict[Name, EvidenceRequirement], Field(min_length=1)]
     interruption: Interruption
+    shared: bool = False  # other authorities use its subjects too: a dispatch needs their leases
 
 
 _PART = r"[a-z][a-z0-9_]*(\[(-1|\d{1,4}|[a-z][a-z0-9_]*=[^\[\]=]{1,128})\])?"
@@ -417,6 +418,7 @@ class ProviderContract(Contract):
     evidence: dict[Name, tuple[RouteRef, ...]] = {}  # requirement id: routes that may supply it
     routes: dict[Name, Route] = {}
     rebinding: Rebinding = Rebinding()
+    shared_as: str = ""  # the device's name among authorities that share it: a dispatch needs its lease
 
 
 class EffectRef(Model):

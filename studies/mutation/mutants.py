@@ -156,6 +156,18 @@ MUTANTS: list[Mutant] = [
         ("anyone's word counts", "if r.role is Role.OPERATOR and r.condition == request.condition", "if r.condition == request.condition"),
     ),
     *_m(
+        "rules/x10_lease.py",
+        ("shared devices need no lease", "return tuple(sorted({*operation.shared, *device}))", "return tuple(sorted(operation.shared))"),
+        ("shared subjects need no lease", "return tuple(sorted({*operation.shared, *device}))", "return device"),
+        ("any lease is in the way", "        if one.subject in wanted\n", ""),
+        ("no lease is in the way", "        if one.subject in wanted\n", "        if False\n"),
+        ("proof ends a hold before the answer", "return attempt.interaction not in OPEN  #", "return True  #"),
+        ("an answer that is no end ends a hold", "return attempt.over  #", "return True  #"),
+        ("stopping ends no hold", "return attempt.over  #", "return False  #"),
+        ("what was refused is held", "    return attempt.interaction in NOT_EXECUTED\n", "    return False\n"),
+        ("an answer ends a hold without proof", "    return attempt.interaction in NOT_EXECUTED\n", "    return attempt.interaction not in OPEN\n"),
+    ),
+    *_m(
         "decide.py",
         ("ended episodes go on", 'if work.state.phase != "active" and not isinstance(request, _ALWAYS):', "if False:"),
         ("a clock that jumps back is trusted", "if work.now < work.state.clock and isinstance(request, _TIMED):", "if False:"),

@@ -31,7 +31,7 @@ def test_every_reason_is_held_by_a_test(code: str) -> None:
 
 def test_every_code_in_the_source_is_declared() -> None:
     source = "".join(path.read_text() for path in (ROOT / "adf_ea_ros/authority").rglob("*.py"))
-    used = set(re.findall(r'"([RX]\d\.[a-z_]+)"', source))
+    used = set(re.findall(r'"([RX]\d+\.[a-z_]+)"', source))
     assert used == set(REASONS)
 
 

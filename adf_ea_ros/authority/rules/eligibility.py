@@ -5,6 +5,7 @@ Adm(o, S) iff  bound(o, p) and eligible(p, t)
   and for all obligations g before the one that o produces: Covered(g, P)
   and for all p in Pre(o): KnownNow(p) and not NegNow(p)
   and no other operation in flight, of any episode, may change a fact in E(o) or undo one in Pre(o)   (X6)
+  and no other authority holds what o and p share with it                                            (X10)
   and b_p >= 1
 """
 
@@ -14,6 +15,7 @@ from adf_ea_ros.authority.decision import Work
 from adf_ea_ros.authority.model import Binding, Node, Operation, Precondition
 from adf_ea_ros.authority.reasons import Refusal, refuse
 from adf_ea_ros.authority.rules.coverage import covered
+from adf_ea_ros.authority.rules.x10_lease import held
 from adf_ea_ros.contracts.conditions import Condition
 from adf_ea_ros.evidence.types import Verdict
 
@@ -42,6 +44,7 @@ def admissible(work: Work, node: Node, provider: str, elsewhere: Elsewhere = ())
         for subject, path, attempt in elsewhere
         if (subject, path) in concerned
     ]
+    refusals += held(work.leases, node.operation, provider)
     if work.state.physical < 1:
         refusals.append(refuse("R2.budget"))
     return refusals

@@ -18,6 +18,7 @@ from adf_ea_ros.authority.rules import r6_retry, r7_repair
 from adf_ea_ros.authority.rules.eligibility import admissible
 from adf_ea_ros.authority.rules.invalidation import absorb, certify, revoke
 from adf_ea_ros.authority.rules.r3_evidence import promote, proof
+from adf_ea_ros.authority.rules.x10_lease import needed
 from adf_ea_ros.authority.state import fact_name
 
 
@@ -35,6 +36,7 @@ def dispatch(work: Work, request: Dispatch) -> Outcome:
     node = state.proposal.nodes.get(request.node)
     if node is None:
         return denied(refuse("R2.unknown_node", f"the admitted proposal has no step {request.node!r}"))
+    work.leases = request.leases
     absorb(work, request.view)
     key = node.operation.key
     pending = work.state.pending(key)
@@ -100,6 +102,7 @@ def send(work: Work, node: Node, request: Dispatch, mode: Mode) -> Attempt:
         deadline=work.now + binding.deadline,
         promises=binding.promises,
         baseline=request.baseline,
+        leases=needed(operation, request.provider),
     )
     work.emit(ev.Dispatched(attempt))
     # What this attempt may overwrite needs new evidence; keeping it live would prove a past state.

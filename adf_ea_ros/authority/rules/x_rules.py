@@ -12,6 +12,7 @@ X6  In flight: no two unresolved operations on one fact (see ``eligibility``).
 X7  Clock: while time is behind the latest decision, no evidence and no deadline is judged.
 X8  Halt: no dispatch until a new authorization; attempts in flight are asked to stop and stay unresolved.
 X9  Attestation: an operator's word is evidence only where the contract names that role.
+X10 Lease: what several authorities share is used by one at a time (see ``x10_lease``).
 """
 
 from __future__ import annotations
