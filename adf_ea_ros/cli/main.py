@@ -22,6 +22,7 @@ COMMANDS = {
     "ledger": "adf_ea_ros.cli.ledger:ledger",
     "explain": "adf_ea_ros.cli.ledger:explain",
     "watch": "adf_ea_ros.cli.watch:watch",
+    "policy": "adf_ea_ros.cli.policy:policy",
     "study": "adf_ea_ros.cli.study:study",
 }
 """Name, and where the command is: a function, or a ``typer.Typer`` with commands of its own."""

@@ -1,0 +1,23 @@
+"""What the nodes offer, by name: for everything that must know it without running them.
+
+All names are below the authority's own: ``/authority/admit``. ``nodes.frontdesk`` offers these services.
+"""
+
+from __future__ import annotations
+
+PLANNER_SERVICES = (
+    "list_capabilities",
+    "start_episode",
+    "get_episode",
+    "revise_proposal",
+    "observe",
+    "claim_completion",
+    "stop_episode",
+)
+CAPABILITY_SERVICES = ("admit", "report", "list_attempts", "get_episode")
+OPERATOR_SERVICES = ("list_capabilities", "get_episode", "stop_episode", "set_availability", "halt")
+SERVICES = tuple(dict.fromkeys((*PLANNER_SERVICES, *CAPABILITY_SERVICES, *OPERATOR_SERVICES)))
+"""Every service of an authority."""
+
+DECISIONS, EPISODES = "decisions", "episodes"
+DIAGNOSTICS = "/diagnostics"

@@ -1,0 +1,55 @@
+"""The generated access control beside real nodes: whatever they open in the graph, the policy allows them.
+
+Enforcement itself needs a middleware that was built with security; the ordinary one runs here.
+"""
+
+from __future__ import annotations
+
+import pytest
+from rclpy.action import (
+    get_action_client_names_and_types_by_node,
+    get_action_server_names_and_types_by_node,
+)
+from world import CONTRACTS
+
+from adf_ea_ros.contracts.catalog import Catalog
+from adf_ea_ros.nodes.client import Planner
+from adf_ea_ros.runtime.policy import Who, rights
+
+pytestmark = [pytest.mark.ros, pytest.mark.slow]
+
+
+def opened(node, full_name):
+    """What a node has opened, as verbs and names; an action once, not its parts."""
+    space, _, name = full_name.rpartition("/")
+    at = (name, space or "/")
+    asked = {
+        "publish": node.get_publisher_names_and_types_by_node,
+        "subscribe": node.get_subscriber_names_and_types_by_node,
+        "reply": node.get_service_names_and_types_by_node,
+        "request": node.get_client_names_and_types_by_node,
+        "execute": lambda *at: get_action_server_names_and_types_by_node(node, *at),
+        "call": lambda *at: get_action_client_names_and_types_by_node(node, *at),
+    }
+    return {(verb, name) for verb, ask in asked.items() for name, _ in ask(*at) if "/_action/" not in name}
+
+
+def test_every_node_gets_what_it_opens_and_devices_offer_what_is_theirs(world, domain):
+    world.rig()
+    world.authority()
+    world.capability()
+    granted = rights(Catalog.load(CONTRACTS), Who())
+    look = world.watcher.node
+    with Planner(domain_id=domain.domain, timeout=20.0) as planner:
+        planner.start("heat_measure_record")
+        planner.observe("heat")
+        planner.run("heat", "heater_a", timeout=30.0)  # refused: for the sake of the action client
+        for node in ("/authority", "/capability", "/planner"):
+            found = world.watcher.until(lambda node=node: opened(look, node), what=f"{node} in the graph")
+            assert found <= granted[node], f"{node}: add to runtime/surface.py or policy.py"
+        assert {name for verb, name in opened(look, "/capability") if verb == "call"} == {
+            name for verb, name in granted["/capability"] if verb == "call"
+        }
+    for node in (name for name in granted if name.startswith("/rig/")):
+        own = {right for right in granted[node] if right[1].startswith("/rig/")}
+        world.watcher.until(lambda node=node, own=own: own <= opened(look, node), what=f"{own} of {node}")
