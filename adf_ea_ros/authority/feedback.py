@@ -1,7 +1,8 @@
 """Public feedback: what is owed, what is known, what would be accepted next (section 3.6).
 
 For people and language models alike: plain sentences, no ledger internals. What would be accepted is found by
-asking ``decide`` itself about each candidate, so that the advice cannot drift from the rules.
+asking ``decide`` itself about each candidate, so that the advice cannot drift from the rules. Where only a
+look at the world is missing (``outlook``), the advice says what that has to show.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ import msgspec
 
 from adf_ea_ros.authority import requests as rq
 from adf_ea_ros.authority.decide import decide
-from adf_ea_ros.authority.decision import Work
+from adf_ea_ros.authority.decision import Decision, Work
 from adf_ea_ros.authority.model import Node, ObligationKind
+from adf_ea_ros.authority.outlook import MENDED, hopeful
 from adf_ea_ros.authority.rules.coverage import covered
 from adf_ea_ros.authority.state import State
 from adf_ea_ros.contracts.conditions import Ns
@@ -72,22 +74,49 @@ def known(state: State, now: Ns) -> tuple[str, ...]:
 
 
 def acceptable(state: State, now: Ns) -> tuple[str, ...]:
-    """The requests that would be granted now, with the evidence at hand."""
+    """The requests that would be granted now, by the evidence at hand or once fresh evidence adds to it.
+
+    Where a request lacks nothing but a look at the world, it stands here with what that look has to show: the
+    runtime takes one together with each request.
+    """
     if state.phase != "active":
         return ()
-    lines = []
-    for node in islice(_candidates(state), CANDIDATES):
-        bindings = [b.provider for b in node.operation.bindings]
-        trials = [(p, decide(state, rq.Dispatch(node.id, p), now)) for p in bindings]
-        able = [(p, d.attempt.mode.value.lower()) for p, d in trials if d.attempt is not None]
-        if able:
-            names = " or ".join(p for p, _ in able)
-            lines.append(f"run step {node.id} on {names} ({able[0][1]})")
-        elif decide(state, rq.Observe(node.id), now).authorized:
-            lines.append(f"observe step {node.id}")
-    if not lines and decide(state, rq.Claim(), now).authorized:
-        lines.append("claim completion")
+    lines = [line for node in islice(_candidates(state), CANDIDATES) if (line := _advice(state, node, now))]
+    if not lines:
+        ready = _trial(state, rq.Claim(), now)
+        lines += [f"claim completion{ready[1]}"] if ready is not None else []
     return tuple(lines)
+
+
+def _advice(state: State, node: Node, now: Ns) -> str:
+    """The next request about a step; empty where none would be granted."""
+    for absent in (False, True):
+        trials = [
+            (b.provider, _trial(state, rq.Dispatch(node.id, b.provider), now, absent=absent))
+            for b in node.operation.bindings
+        ]
+        able = [(provider, *found) for provider, found in trials if found is not None]
+        if able:
+            names = " or ".join(provider for provider, _, _ in able)
+            _, decision, remark = able[0]
+            assert decision.attempt is not None, "an authorized dispatch has an attempt"
+            return f"run step {node.id} on {names} ({decision.attempt.mode.value.lower()}){remark}"
+        if decide(state, rq.Observe(node.id), now).authorized:
+            return f"observe step {node.id}"
+    return ""
+
+
+def _trial(
+    state: State, request: rq.Dispatch | rq.Claim, now: Ns, *, absent: bool = False
+) -> tuple[Decision, str] | None:
+    """The grant of a request, and the fresh evidence that it takes; none where it would be refused all the
+    same.
+    """
+    plain = decide(state, request, now)
+    if plain.authorized:
+        return plain, ""
+    found = hopeful(state, request, now, absent=absent) if MENDED.issuperset(plain.reasons) else None
+    return (found[0], f", once fresh evidence shows {found[1]}") if found is not None else None
 
 
 def _candidates(state: State) -> list[Node]:

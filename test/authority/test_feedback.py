@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
-from kit import OPEN_IT, PLACED, RING, Case
+from kit import (
+    OPEN,
+    OPEN_IT,
+    PLACED,
+    RING,
+    RUNG,
+    SHUT_IT,
+    Case,
+    condition,
+    effect,
+    fact_goal,
+    goal,
+    granted,
+    operation,
+)
 
 from adf_ea_ros.authority.feedback import feedback
-from adf_ea_ros.authority.model import Interaction, Node
+from adf_ea_ros.authority.model import Disposition, Interaction, Node, ObligationKind, Policy, Replay
 
 
 def test_before_anything() -> None:
@@ -69,3 +83,127 @@ def test_it_reads_as_sentences_and_names_no_internals() -> None:
     assert text.startswith("Owed: placed: cup.inside == True; the outcome of step open")
     assert "Left: 4 physical requests, 5 observations." in text
     assert case.state.attempts["e.1"].key not in text
+
+
+def advice(case: Case) -> tuple[str, ...]:
+    return feedback(case.state, case.now).next
+
+
+def test_what_has_only_grown_old_is_asked_for_with_the_request() -> None:
+    case = Case(PLACED)
+    case.do("open")
+    case.wait(60)
+    assert advice(case) == (
+        "run step put on arm or spare (first), once fresh evidence shows cabinet.open == True",
+    )
+    granted(case.dispatch("put", open=True), "R2")
+
+
+def test_a_precondition_that_nobody_looked_at_yet() -> None:
+    case = Case(plan=(Node("ring", RING), Node("open", OPEN_IT)))
+    case.revise(
+        Node("put", operation("put", effect("placed", RUNG), needs=(OPEN,))), view=case.view(open=True)
+    )
+    case.wait(60)
+    assert advice(case) == (
+        "run step put on arm or spare (first), once fresh evidence shows cabinet.open == True",
+    )
+
+
+def test_what_somebody_would_have_to_do_is_not_left_to_evidence() -> None:
+    """The put needs the cabinet open, which only the step before it can bring about."""
+    case = Case(PLACED)
+    case.wait(60)
+    assert advice(case) == ("run step open on arm or spare (first)",)
+
+
+def test_what_was_seen_to_be_false_is_not_hoped_for() -> None:
+    case = Case(plan=())
+    case.revise(
+        Node("put", operation("put", effect("placed", RUNG), needs=(OPEN,))), view=case.view(open=True)
+    )
+    case.refresh(open=False)
+    assert advice(case) == ()
+    case.wait(60)
+    assert advice(case) == (), "it was false when last seen"
+
+
+def test_what_an_attempt_may_have_changed_is_not_as_it_was() -> None:
+    case = Case(PLACED, plan=(Node("open", OPEN_IT), Node("shut", SHUT_IT)))
+    case.do("open")
+    case.wait(1)
+    case.answer(case.run("shut"))
+    case.revise(Node("open", OPEN_IT), Node("put", operation("put", effect("placed", RUNG)), ("open",)))
+    case.wait(60)
+    assert advice(case) == (), "nothing shows the cabinet open, and nobody may assume so"
+
+
+def test_a_loss_that_was_seen_a_while_ago() -> None:
+    case = Case(PLACED)
+    case.do("open")
+    case.wait(1).refresh(open=False)
+    case.wait(60)
+    lost = "cabinet.open == True does not hold"
+    assert advice(case) == (f"run step open on arm or spare (repair), once fresh evidence shows {lost}",)
+    granted(case.dispatch("open", open=False), "R7")
+
+
+def test_a_failure_that_was_seen_a_while_ago() -> None:
+    case = Case(PLACED)
+    case.answer(case.run("open"), Interaction.ABORTED)
+    case.wait(1).assess("open", False)
+    case.wait(60)
+    shown = "cabinet.open == True does not hold"
+    assert advice(case) == (f"run step open on arm or spare (retry), once fresh evidence shows {shown}",)
+    granted(case.dispatch("open", attempt=False), "R6")
+
+
+def test_where_no_observation_is_left_the_evidence_that_would_do_is_named() -> None:
+    case = Case(PLACED, observation=0)
+    case.answer(case.run("open"))
+    assert advice(case) == (), "sent in this very moment: no sample can be later"
+    case.wait(60)
+    shown = "cabinet.open == True does not hold"
+    assert advice(case) == (f"run step open on arm or spare (retry), once fresh evidence shows {shown}",)
+
+
+def test_no_evidence_helps_where_the_contract_never_permits_a_replay() -> None:
+    never = Policy({c: tuple(Disposition) for c in OPEN_IT.policy.permits}, 1, Replay.NEVER)
+    case = Case(PLACED, observation=0, plan=())
+    case.revise(Node("open", operation("open", effect("opened", OPEN), policy=never)))
+    case.answer(case.run("open"))
+    case.wait(60)
+    assert advice(case) == ()
+
+
+def test_a_claim_waits_for_a_look_at_the_goals_alone() -> None:
+    case = Case(PLACED, fact_goal("opened", OPEN, ObligationKind.STATE))
+    case.do("open")
+    case.do("put", open=True)
+    case.wait(60)
+    shown = "cup.inside == True and cabinet.open == True"
+    assert advice(case) == (f"claim completion, once fresh evidence shows {shown}",)
+    granted(case.claim(inside=True, open=True), "R9")
+
+
+def test_only_a_few_of_many_facts_are_named() -> None:
+    facts = [condition(f"lamp{i}", "lit") for i in range(8)]
+    case = Case(*(fact_goal(f"lit{i}", c, ObligationKind.STATE) for i, c in enumerate(facts)), plan=())
+    (line,) = advice(case)
+    assert line.startswith(
+        "claim completion, once fresh evidence shows lamp0.lit == True and lamp1.lit == True"
+    )
+    assert line.endswith("lamp4.lit == True and 3 more")
+
+
+def test_no_more_is_named_than_the_request_needs() -> None:
+    """What follows later has grown old as well, but the next step does not rest on it."""
+    rung = goal("rung", RING, ObligationKind.EVENT)
+    plan = (Node("open", OPEN_IT), Node("ring", operation("ring", *RING.effects, needs=(OPEN,)), ("open",)))
+    case = Case(rung, PLACED, plan=plan)
+    case.do("open")
+    case.refresh(open=True, inside=True)
+    case.wait(60)
+    assert advice(case) == (
+        "run step ring on arm or spare (first), once fresh evidence shows cabinet.open == True",
+    )

@@ -91,3 +91,5 @@ def test_an_authority_that_stays_away_ends_in_giving_up(access: FakeAccess) -> N
 def test_moves_reads_what_the_authority_would_accept() -> None:
     advice = ["observe step heat", "run step record on recorder_a or recorder_b (first)", "claim completion"]
     assert list(moves(advice)) == [("record", ["recorder_a", "recorder_b"])]
+    aged = ["run step heat on heater_a (retry), once fresh evidence shows s1.hot == True does not hold"]
+    assert list(moves(aged)) == [("heat", ["heater_a"])]

@@ -1,8 +1,6 @@
-"""What the studies found in the product. What is not mended yet fails for the reason that it states."""
+"""What the studies found in the product, and what was mended for it."""
 
 from __future__ import annotations
-
-import pytest
 
 from adf_ea_ros.authority.feedback import acceptable
 from studies.comparison.run import EMPTY, Condition, boolean, execute
@@ -29,11 +27,6 @@ def test_an_event_that_was_seen_is_not_absent_once_its_trace_is_gone() -> None:
     assert [e["fact"] for e in happened].count("branch_a.finished") == 1
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="the advice is found by decide() on retained findings alone; where those of the preconditions "
-    "have grown old, it leaves out the very request that is then granted",
-)
 def test_the_advice_names_the_retry_that_would_be_granted() -> None:
     """With preconditions that stay fresh for less time than an attempt takes, which is the usual case."""
 
@@ -50,4 +43,6 @@ def test_the_advice_names_the_retry_that_would_be_granted() -> None:
     execute(condition, Advised, boolean())
     retried = execute(condition._replace(name="advice_taken"), Adf, boolean())
     assert [e["by"] for e in retried.events if e["kind"] == "request"][-1] == "hook"
-    assert "run step process_a on process_a_unit (retry)" in Advised.advice
+    assert Advised.advice == (
+        "run step process_a on process_a_unit (retry), once fresh evidence shows branch_a.prepared == True",
+    )

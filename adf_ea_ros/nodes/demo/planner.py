@@ -256,12 +256,12 @@ class DemoPlanner:
         raise AssertionError
 
 
-_MOVE = re.compile(r"run step (\S+) on (.+) \(\w+\)")
+_MOVE = re.compile(r"run step (\S+) on (.+?) \(\w+\)")  # what it may take of fresh evidence comes after
 
 
 def moves(advice: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
     """Steps that the authority would let run next, with the providers, from the words of ``next``."""
     for line in advice:
-        match = _MOVE.fullmatch(line)
+        match = _MOVE.match(line)
         if match:
             yield match[1], match[2].split(" or ")
