@@ -23,6 +23,7 @@ from adf_ea_ros.ledger import archive as files
 from adf_ea_ros.ledger.errors import EpisodeArchived, LedgerError
 from adf_ea_ros.ledger.explain import UnknownName
 from adf_ea_ros.ledger.explain import explain as explained
+from adf_ea_ros.ledger.fleet import Fleet
 from adf_ea_ros.ledger.folding import fold_records, settled_episodes
 from adf_ea_ros.ledger.opening import open_ledger
 from adf_ea_ros.ledger.record import Record
@@ -326,6 +327,41 @@ def resolve(
     from adf_ea_ros.cli.resolve import resolve as put_on_record  # noqa: PLC0415
 
     put_on_record(where, episode, requirement, holds=holds, by=by, reason=reason, mark=mark)
+
+
+# ---- what several authorities share
+
+
+@ledger.command()
+def leases(where: Where) -> None:
+    """List the authorities of a database, and what each holds of what they share."""
+    console = Console(highlight=False, soft_wrap=True)
+    try:
+        with Fleet(where) as fleet:
+            for name, schema in fleet.ledgers():
+                console.print(Text.assemble((f"{name:<32} ", "bold"), (f"ledger #{schema}", "dim")))
+            held = fleet.leases()
+    except LedgerError as error:
+        raise fail(str(error)) from error
+    for lease in held:
+        console.print(f"{lease.subject}: held by {lease.holder} for {lease.attempt} since {lease.since}")
+    if not held:
+        console.print("nothing is held", style="dim")
+
+
+@ledger.command()
+def release(
+    where: Where, subject: Annotated[str, typer.Argument(help="What is held.")], by: By, reason: Reason
+) -> None:
+    """Take a lease from its holder, dead or alive: you vouch that nothing is still to come of its attempt."""
+    try:
+        with Fleet(where) as fleet:
+            gone = fleet.release(subject, by, reason)
+    except (LedgerError, ValueError) as error:
+        raise fail(str(error)) from error
+    if gone is None:
+        raise fail(f"nobody holds {subject!r}")
+    typer.echo(f"{gone.holder} held {subject} for {gone.attempt} since {gone.since}: released by {by}")
 
 
 # ---- explain

@@ -77,6 +77,15 @@ class NotTheWriter(LedgerError):
         super().__init__(reason, remedy)
 
 
+class LeaseHeld(LedgerError):
+    """Another ledger of the shared store holds a subject: decide again, knowing that."""
+
+    def __init__(self, subject: str) -> None:
+        """``subject`` is what was to be taken."""
+        self.subject = subject
+        super().__init__(f"{subject!r} is held by another authority", "Decide again on who holds it")
+
+
 class EpisodeArchived(LedgerError):
     """The episode's records were moved to a file, and the episode takes no more."""
 

@@ -23,7 +23,7 @@ try:
 except ImportError as exc:  # pragma: no cover - depends on the installation
     raise ImportError("a PostgreSQL ledger needs psycopg 3: pip install 'adf_ea_ros[postgres]'") from exc
 
-from adf_ea_ros.ledger import schema
+from adf_ea_ros.ledger import schema, shared
 from adf_ea_ros.ledger import statements as sql
 from adf_ea_ros.ledger.errors import (
     LedgerDamaged,
@@ -36,9 +36,9 @@ from adf_ea_ros.ledger.lock import alive
 from adf_ea_ros.ledger.mark import Mark
 from adf_ea_ros.ledger.record import Record
 from adf_ea_ros.ledger.sql import Overtaken, SqlLedger, insertion
-from adf_ea_ros.ledger.store import Holder
+from adf_ea_ros.ledger.store import Exchange, Holder, Lease
 
-SCHEMA = "adf_ea_ros"
+SCHEMA = shared.LEDGER_SCHEMA
 """The PostgreSQL schema that holds a ledger's tables, unless another is named."""
 
 # The server notices within about 15 s that the machine of a writer is gone, and gives the lock free.
@@ -91,6 +91,11 @@ class PostgresLedger(SqlLedger):
         Raises:
             LedgerUnavailable, LedgerDamaged, LedgerTooNew
         """
+        if len(schema_name.encode()) > shared.NAME_BYTES:
+            raise LedgerUnavailable(
+                f"the schema name {schema_name!r} is longer than the {shared.NAME_BYTES} bytes of PostgreSQL",
+                "Name a shorter one behind # in the ledger's URL",
+            )
         known = conninfo_to_dict(conninfo)
         name = f"ledger {schema_name} in {known.get('dbname') or known.get('user') or 'the default database'}"
         super().__init__(f"{name} at {known.get('host') or 'the local server'}", Mark(Path(os.devnull)))
@@ -99,6 +104,7 @@ class PostgresLedger(SqlLedger):
         self._read_only = read_only
         self._patience = patience
         self._translated: dict[str, bytes] = {}
+        self._holder_name = ""  # of the writer that this object is, or would be
         self._session = f"adf_ea_ros {os.getpid()} {secrets.token_hex(8)}"
         self._connect()
         try:
@@ -177,8 +183,15 @@ class PostgresLedger(SqlLedger):
         if found < schema.VERSION:
             if self._read_only:
                 reason = f"{self.name} has schema {found}" if found else f"there is no {self.name}"
-                raise LedgerUnavailable(reason, "Open it for writing once")
+                raise LedgerUnavailable(reason, self._where_else() or "Open it for writing once")
             self._bring_up_to_date(found)
+
+    def _where_else(self) -> str:
+        """The ledgers that the database has."""
+        if self._run(shared.PRESENT, (f"{shared.SCHEMA}.authority",))[0][0] is None:
+            return ""
+        found = [f"#{schema} ({name})" for name, schema in shared.ledgers(self._run)]
+        return f"The database has these: {', '.join(found)}" if found else ""
 
     def _bring_up_to_date(self, found: int) -> None:
         if found == 0:
@@ -205,6 +218,31 @@ class PostgresLedger(SqlLedger):
                 self._run("INSERT INTO meta VALUES ('ledger', ?)", (secrets.token_hex(16),))
             self._run("DELETE FROM meta WHERE key = 'schema'")
             self._run("INSERT INTO meta VALUES ('schema', ?)", (str(schema.VERSION),))
+
+    # ---- what the ledgers of a database share
+
+    def _prepare_shared(self) -> None:
+        """Make the common tables, where the first ledger of a database has not made them."""
+        if self.query(shared.PRESENT, (f"{shared.SCHEMA}.release",))[0][0] is not None:
+            return
+        with self._transaction():
+            self._run("SELECT pg_advisory_xact_lock(?)", (schema.APPLICATION_ID,))
+            self._connection.execute(shared.PREPARE.encode())
+
+    def leases(self, subjects: Sequence[str]) -> list[Lease]:
+        """Who holds these subjects: of other ledgers only."""
+        return [one for one in shared.leases(self.query, subjects) if one.ledger != self.id]
+
+    def own_leases(self) -> list[Lease]:
+        """What this ledger holds."""
+        return [one for one in shared.leases(self.query) if one.ledger == self.id]
+
+    def lost_lease(self, subject: str, attempt: str) -> str:
+        """Who took a lease from an attempt of this ledger, and why."""
+        return shared.released(self.query, subject, attempt, self.id)
+
+    def _exchange(self, wanted: Exchange) -> None:
+        shared.exchange(self._run, self.id, self._holder_name, wanted)
 
     # ---- for SqlLedger
 
@@ -239,7 +277,7 @@ class PostgresLedger(SqlLedger):
 
     def _lock(self) -> Holder | None:
         """Take the advisory lock, or say who has it; waits a little for a session that is about to end."""
-        key = int.from_bytes(self._ledger[:8], "big", signed=True)
+        key = shared.lock_key(self._ledger)
         deadline = time.monotonic() + self._patience
         while not self.query("SELECT pg_try_advisory_lock(?)", (key,))[0][0]:
             holder = self._holder()
@@ -248,18 +286,36 @@ class PostgresLedger(SqlLedger):
             if time.monotonic() > deadline or not (ending or holder.generation == self._generation):
                 return holder
             time.sleep(0.01)
+        return self._lock_name(deadline)
+
+    def _lock_name(self, deadline: float) -> Holder | None:
+        """The same for the name of an authority: in one database it belongs to one, whatever its ledger."""
+        if not self._holder_name.startswith("/"):
+            return None  # a tool, not a node
+        key = shared.name_key(self._holder_name)
+        while not self.query("SELECT pg_try_advisory_lock(?)", (key,))[0][0]:
+            holder = shared.writer(self.query, self._holder_name)
+            if alive(holder) or time.monotonic() > deadline:
+                self._drop_lease()
+                return holder
+            time.sleep(0.01)
         return None
 
     def _holder(self) -> Holder:
         rows = self.query(sql.LEASE)
         return Holder(*rows[0][:5]) if rows else Holder("a nameless process", 0, "an unknown machine", "now")
 
-    def _take_lease(self, _: Holder) -> Holder | None:
+    def _take_lease(self, holder: Holder) -> Holder | None:
         if self._read_only:
             raise LedgerUnavailable(f"{self.name} was opened for reading only")
         if self._lost:
             self._restore()
-        return self._lock()
+        self._prepare_shared()
+        self._holder_name = holder.name
+        other = self._lock()
+        if other is None and holder.name.startswith("/"):
+            shared.note_writer(self.query, holder, self._schema_name, self.id)
+        return other
 
     def _drop_lease(self) -> None:
         with suppress(psycopg.Error):  # the lock ends with the session in any case

@@ -26,7 +26,7 @@ from adf_ea_ros.ledger.record import (
     extend,
     ledger_root,
 )
-from adf_ea_ros.ledger.store import AUDIT, Archive, Finding, Holder
+from adf_ea_ros.ledger.store import AUDIT, Archive, Exchange, Finding, Holder, Lease
 from adf_ea_ros.ledger.system import LedgerAccepted, WriterStarted, checkpoint_saved, episodes_archived, item
 
 REMEMBERED = 1024
@@ -94,6 +94,23 @@ class SqlLedger(SqlReader):
     @abstractmethod
     def _drop_lease(self) -> None:
         """Let the right to write go. Raises nothing."""
+
+    # ---- what ledgers of one store share
+
+    def leases(self, _subjects: Sequence[str]) -> list[Lease]:
+        """Who holds these subjects: nobody else can, where no other ledger shares the store."""
+        return []
+
+    def own_leases(self) -> list[Lease]:
+        """What this ledger holds."""
+        return []
+
+    def lost_lease(self, _subject: str, _attempt: str) -> str:
+        """Who took a lease from an attempt of this ledger, and why."""
+        return ""
+
+    def _exchange(self, wanted: Exchange) -> None:
+        """Let leases change hands, within the writer's transaction. Raises LeaseHeld, the driver's errors."""
 
     # ---- writing
 
@@ -173,7 +190,14 @@ class SqlLedger(SqlReader):
         return generation
 
     def append(
-        self, episode: str, expected_version: int, items: Sequence[Item], *, time: Ns, generation: int
+        self,
+        episode: str,
+        expected_version: int,
+        items: Sequence[Item],
+        *,
+        time: Ns,
+        generation: int,
+        exchange: Exchange | None = None,
     ) -> list[Record]:
         """Append all or none, durably."""
         check_items(episode, items)
@@ -186,12 +210,14 @@ class SqlLedger(SqlReader):
                 if settled:
                     return settled
             try:
-                return self._append(episode, expected_version, items, time)
+                return self._append(episode, expected_version, items, time, exchange)
             except Overtaken:
                 # What is remembered of the ledger's heads is not what is there: look, and then decide.
-                return self._append(episode, expected_version, items, time)
+                return self._append(episode, expected_version, items, time, exchange)
 
-    def _append(self, episode: str, expected_version: int, items: Sequence[Item], time: Ns) -> list[Record]:
+    def _append(
+        self, episode: str, expected_version: int, items: Sequence[Item], time: Ns, exchange: Exchange | None
+    ) -> list[Record]:
         with self._transaction():
             tip = self._tips.get(episode)
             position, link, version, value = (*self._head, *tip) if tip else self._tip(episode)
@@ -199,6 +225,8 @@ class SqlLedger(SqlReader):
                 version = self._tip(episode)[2] if tip else version
                 raise ConcurrentAppend(episode, expected_version, version)
             records = self._write(episode, version, value, position, link, items, time)
+            if exchange is not None:
+                self._exchange(exchange)
             self._doubt = records
         self._remember(records[-1])
         return records

@@ -31,6 +31,24 @@ class Holder(msgspec.Struct, frozen=True):
         return f"{self.name} (process {self.pid} on {self.host}, since {self.since})"
 
 
+class Lease(msgspec.Struct, frozen=True):
+    """A subject that several ledgers of one store share, in one holder's hands."""
+
+    subject: str
+    holder: str  # name of the writer
+    attempt: str  # what it is held for
+    since: str  # wall time of the store, ISO 8601 in UTC
+    ledger: str  # id of the holder's ledger
+
+
+class Exchange(msgspec.Struct, frozen=True):
+    """What changes hands with an append: subjects that ``attempt`` takes, and subjects given back."""
+
+    attempt: str = ""
+    take: tuple[str, ...] = ()
+    free: tuple[str, ...] = ()
+
+
 class Checkpoint(msgspec.Struct, frozen=True):
     """The caller's state after the record ``version`` of an episode, as opaque bytes."""
 
@@ -109,12 +127,22 @@ class Ledger(Protocol):
         ...
 
     def append(
-        self, episode: str, expected_version: int, items: Sequence[Item], *, time: Ns, generation: int
+        self,
+        episode: str,
+        expected_version: int,
+        items: Sequence[Item],
+        *,
+        time: Ns,
+        generation: int,
+        exchange: Exchange | None = None,
     ) -> list[Record]:
         """Append all ``items`` or none; durable on return. ``expected_version`` is 0 for a new episode.
 
+        What is exchanged changes hands with them, or not at all.
+
         Raises:
             ConcurrentAppend: the episode is at another version.
+            LeaseHeld: another ledger of the store holds what was to be taken.
             NotTheWriter: ``generation`` is not that of the writer, or is an older one.
             EpisodeArchived: the episode takes no more records.
             LedgerUnavailable: not written, or ``in_doubt``: then call again with the same arguments.
@@ -145,6 +173,18 @@ class Ledger(Protocol):
 
     def archives(self) -> list[Archive]:
         """The episodes that were moved to files."""
+        ...
+
+    def leases(self, subjects: Sequence[str]) -> list[Lease]:
+        """Who holds these subjects; nobody where no other ledger shares the store."""
+        ...
+
+    def lost_lease(self, subject: str, attempt: str) -> str:
+        """Who took the lease on a subject from an attempt of this ledger, and why; empty: nobody did."""
+        ...
+
+    def own_leases(self) -> list[Lease]:
+        """What this ledger holds."""
         ...
 
     def save_checkpoint(self, episode: str, version: int, state: bytes) -> None:

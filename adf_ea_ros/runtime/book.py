@@ -16,8 +16,9 @@ from adf_ea_ros.authority.fold import fold
 from adf_ea_ros.authority.model import Attempt
 from adf_ea_ros.authority.state import State, decode_state, encode_state
 from adf_ea_ros.contracts.conditions import Ns
-from adf_ea_ros.ledger.errors import ConcurrentAppend, LedgerDamaged, LedgerUnavailable
-from adf_ea_ros.ledger.store import Ledger
+from adf_ea_ros.ledger.errors import ConcurrentAppend, LeaseHeld, LedgerDamaged, LedgerUnavailable
+from adf_ea_ros.ledger.store import Exchange, Ledger
+from adf_ea_ros.runtime.leases import Leases
 
 CHECKPOINT_EVERY = 256
 """Events between checkpoints of an episode: bounds what a restart has to fold."""
@@ -40,7 +41,8 @@ class Book:
         self._unsaved: set[str] = set()
         self.remedies: list[str] = []
         """What was found wrong and got over, in words for an operator."""
-        self._doubt: tuple[str, Decision, Ns] | None = None
+        self._doubt: tuple[str, Decision, Ns, Exchange | None] | None = None
+        self.leases = Leases()
 
     def load(self) -> list[str]:
         """Fold every episode that is in the ledger; the names of those that are active.
@@ -55,6 +57,7 @@ class Book:
             if head is not None and head.kind == "Completed":
                 continue  # nothing of it is open: a restart costs nothing for what is done
             state = self._fold(episode)
+            self.leases.keep(episode, state)
             if state.phase == "active" or episode == OFFICE:
                 self._states[episode] = state
             elif state.execution:
@@ -62,6 +65,7 @@ class Book:
             else:
                 self._saved.pop(episode)
         self._loaded = True
+        self.remedies += self.leases.discrepancies(self.ledger)
         return list(self.active())
 
     def state(self, episode: str) -> State | None:
@@ -96,15 +100,19 @@ class Book:
         """Append a decision's events durably, then let its state be the episode's.
 
         Raises:
+            LeaseHeld: another authority has taken what the decision needs: decide again.
             LedgerError: not written; the decision is void and the state unchanged.
         """
         items = [(type(event).__name__, encode_event(event)) for event in decision.events]
+        exchange = self.leases.exchange(episode, decision)
         try:
-            self.ledger.append(episode, before.version, items, time=now, generation=self.generation)
+            self.ledger.append(
+                episode, before.version, items, time=now, generation=self.generation, exchange=exchange
+            )
         except LedgerUnavailable as error:
             if error.in_doubt:
                 # It may have been written. Nothing else may be, until the same call says whether it was.
-                self._doubt = (episode, decision, now)
+                self._doubt = (episode, decision, now, exchange)
             raise
         self._keep(episode, decision.after)
 
@@ -116,20 +124,26 @@ class Book:
         """
         if self._doubt is None:
             return
-        episode, decision, now = self._doubt
+        episode, decision, now, exchange = self._doubt
         items = [(type(event).__name__, encode_event(event)) for event in decision.events]
         before = decision.after.version - len(decision.events)
         try:
-            self.ledger.append(episode, before, items, time=now, generation=self.generation)
+            self.ledger.append(
+                episode, before, items, time=now, generation=self.generation, exchange=exchange
+            )
         except ConcurrentAppend:
             if [(r.kind, r.payload) for r in self.ledger.read(episode, before)] != items:
                 raise
+        except LeaseHeld:  # so it was not written, and another authority was first
+            self._doubt = None
+            return
         self._doubt = None
         # The caller was told that this decision is void, so a dispatch in it was never sent; it is in the
         # ledger now and in flight for all anyone knows. Its deadline and the evidence will settle it.
         self._keep(episode, decision.after)
 
     def _keep(self, episode: str, state: State) -> None:
+        self.leases.keep(episode, state)
         if state.phase == "active" or episode == OFFICE:
             self._states[episode] = state
         else:

@@ -17,16 +17,20 @@ from adf_ea_ros.authority.decision import Decision, Work, conclude, denied
 from adf_ea_ros.authority.grounding import GroundingFault, Step, ground_steps, ground_task
 from adf_ea_ros.authority.model import OPEN, Attempt, Interaction
 from adf_ea_ros.authority.reasons import refuse
+from adf_ea_ros.authority.rules.x10_lease import Lease, needed
 from adf_ea_ros.authority.state import State, fact_key
 from adf_ea_ros.contracts.catalog import Catalog
 from adf_ea_ros.contracts.conditions import Ns, Value
 from adf_ea_ros.evidence.buffer import RouteBuffer, qualify_routes
 from adf_ea_ros.evidence.types import Context, Finding, Observation, Requirement, Verdict
-from adf_ea_ros.ledger.errors import LedgerError
+from adf_ea_ros.ledger.errors import LeaseHeld, LedgerError
 from adf_ea_ros.runtime.book import OFFICE, Book
 
 KEPT = 1000
 """Samples kept of each subject on each route, whatever the depth of its subscription."""
+
+LOOKS = 3
+"""How often a dispatch is decided anew because another authority was faster."""
 
 Listener = Callable[[str, Decision, State], None]
 """Called with episode, decision and the state after it, once the decision is durable."""
@@ -108,7 +112,13 @@ class AuthorityService:
         )
         baseline = self._baseline(episode, step, now)
         request = rq.Dispatch(step, provider, generation, elsewhere, baseline=baseline)
-        return self._ask(episode, request, now)
+        for _ in range(LOOKS):
+            try:
+                leases = self._leases(episode, step, provider)
+                return self._ask(episode, replace(request, leases=leases), now)
+            except LeaseHeld:
+                continue  # another authority took it between our look and our commit
+        return void(decide(State(), request, now), f"what {step!r} needs changes hands all the time")
 
     def observe(self, episode: str, step: str, now: Ns) -> Decision:
         """Spend an observation on a step (rule 5)."""
@@ -247,6 +257,14 @@ class AuthorityService:
 
     # -- inside ----------------------------------------------------------------------------------------
 
+    def _leases(self, episode: str, step: str, provider: str) -> tuple[Lease, ...]:
+        """What other authorities hold of that which a step needs (rule X10)."""
+        state = self._settled(episode)
+        node = state.proposal.nodes.get(step) if state is not None else None
+        wanted = needed(node.operation, provider) if node is not None else ()
+        found = self.book.ledger.leases(wanted) if wanted else []
+        return tuple(Lease(one.subject, one.holder, one.attempt, one.since) for one in found)
+
     def _ask(self, episode: str, request: rq.AnyRequest, now: Ns) -> Decision:
         try:
             self.book.settle()
@@ -277,6 +295,8 @@ class AuthorityService:
         decision = decide(state, request, now)
         try:
             self.book.commit(episode, state, decision, now)
+        except LeaseHeld:
+            raise
         except LedgerError as error:
             return void(decision, str(error))
         self._note_open(decision.after)
