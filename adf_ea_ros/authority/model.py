@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from enum import Enum
+from functools import cached_property
 
 import msgspec
 
@@ -132,7 +133,7 @@ class Policy(msgspec.Struct, frozen=True):
         return disposition in self.permits.get(cause, ())
 
 
-class Operation(msgspec.Struct, frozen=True):
+class Operation(msgspec.Struct, frozen=True, dict=True):
     """One intended use of a capability in an episode, with everything that its contract fixes."""
 
     key: str
@@ -147,14 +148,17 @@ class Operation(msgspec.Struct, frozen=True):
     bindings: tuple[Binding, ...]
     shared: tuple[str, ...] = ()  # subjects that other authorities use too (rule X10)
 
-    @property
+    @cached_property
     def facts(self) -> frozenset[tuple[str, str]]:
         """The subjects and paths that the operation may change."""
         return frozenset(effect.condition.fact for effect in self.effects)
 
     def binding(self, provider: str) -> Binding | None:
         """The binding to ``provider``, if this operation has one."""
-        return next((b for b in self.bindings if b.provider == provider), None)
+        for binding in self.bindings:
+            if binding.provider == provider:
+                return binding
+        return None
 
 
 def accounting_key(effects: tuple[Effect, ...], occurrence: str) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from enum import Enum
+from functools import cached_property
 
 import msgspec
 
@@ -56,7 +57,7 @@ class Clause(msgspec.Struct, frozen=True, array_like=True):
         return value >= self.bound
 
 
-class Condition(msgspec.Struct, frozen=True):
+class Condition(msgspec.Struct, frozen=True, dict=True):
     """All clauses hold of the value at ``path`` of ``subject``. At least one clause."""
 
     subject: str
@@ -97,6 +98,11 @@ class Condition(msgspec.Struct, frozen=True):
         return any(_apart(mine, theirs) for mine in self.clauses for theirs in other.clauses)
 
     def __str__(self) -> str:
+        return self._words
+
+    @cached_property
+    def _words(self) -> str:
+        # Findings and certificates are kept by these words, so that decisions ask for them many times.
         words = " and ".join(f"{_SIGN[c.op]} {c.bound!r}" for c in self.clauses)
         return f"{self.subject}.{self.path} {words}"
 

@@ -38,12 +38,13 @@ def admissible(work: Work, node: Node, provider: str, elsewhere: Elsewhere = ())
     for pre in node.operation.preconditions:
         refusals += filter(None, [_precondition(work, pre)])
     refusals += _in_flight(work, node.operation)
-    concerned = node.operation.facts | {pre.condition.fact for pre in node.operation.preconditions}
-    refusals += [
-        refuse("X6.fact_in_flight", f"attempt {attempt} may still change {subject}.{path}")
-        for subject, path, attempt in elsewhere
-        if (subject, path) in concerned
-    ]
+    if elsewhere:
+        concerned = node.operation.facts | {pre.condition.fact for pre in node.operation.preconditions}
+        refusals += [
+            refuse("X6.fact_in_flight", f"attempt {attempt} may still change {subject}.{path}")
+            for subject, path, attempt in elsewhere
+            if (subject, path) in concerned
+        ]
     refusals += held(work.leases, node.operation, provider)
     if work.state.physical < 1:
         refusals.append(refuse("R2.budget"))

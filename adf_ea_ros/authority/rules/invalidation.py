@@ -67,7 +67,7 @@ def _restore(work: Work, found: Finding) -> None:
         certificate = work.state.certificates[name]
         if holds.excludes(certificate.condition) and found.horizon >= certificate.granted:
             _exclude(work, certificate, holds)
-    owed = work.state.owed.get(str(holds))
+    owed = work.state.owed.get(str(holds)) if work.state.owed else None
     if owed is None:
         return
     old = work.state.certificates[owed.certificate]
