@@ -81,7 +81,8 @@ class AuthorityNode(LifecycleNode):
             self,
             "ledger",
             "",
-            "SQLite file or postgresql:// URL; empty: adf_ea/<node>.db under $ROS_HOME or ~/.ros",
+            "SQLite file or postgresql:// URL, one for all robots of a fleet; empty: adf_ea/<full name>.db "
+            "under $ROS_HOME or ~/.ros",
         )
         self._mark = declare(
             self, "mark", "", "file of the ledger's high-water mark; empty: beside an SQLite file"
@@ -155,8 +156,12 @@ class AuthorityNode(LifecycleNode):
     def on_configure(self, _state: LifecycleState) -> TransitionCallbackReturn:
         """Open the ledger as its one writer, and subscribe to the readbacks."""
         try:
-            path = self.ledger_name or _default_ledger(self.get_name())
-            self.ledger = open_ledger(path, mark=Path(self._mark) if self._mark else None)
+            path = self.ledger_name or _default_ledger(self.get_fully_qualified_name())
+            self.ledger = open_ledger(
+                path,
+                mark=Path(self._mark) if self._mark else None,
+                authority=self.get_fully_qualified_name(),
+            )
             generation = self.ledger.open_writer(self.get_fully_qualified_name(), time=self.desk.now)
             book = Book(self.ledger, generation)
             book.load()
@@ -168,11 +173,22 @@ class AuthorityNode(LifecycleNode):
         self.ledger_fault = ""
         for remedy in book.remedies:
             self.get_logger().warning(f"ledger: {remedy}")
+        self._warn_of_nobody_to_share_with(path)
         self.service = AuthorityService(self.catalog, book)
         self.desk.watch(self.service)
         self.desk.close("it is not active")
         self._subscribe()
         return DONE
+
+    def _warn_of_nobody_to_share_with(self, ledger: str) -> None:
+        """A contract that counts on leases does so in vain where no other authority can see them."""
+        shared = [c.id for c in self.catalog.capabilities() if c.shared]
+        shared += [p.id for p in self.catalog.providers() if p.shared_as]
+        if shared and "://" not in ledger:
+            self.get_logger().warning(
+                f"{', '.join(shared)}: said to be shared, but the ledger is a file of this authority alone: "
+                "name one PostgreSQL database for all"
+            )
 
     def _subscribe(self) -> None:
         service = self.service
@@ -302,6 +318,7 @@ class AuthorityNode(LifecycleNode):
 
 
 def _default_ledger(name: str) -> str:
+    """By the node's full name: ``authority.db``, or ``robot1.authority.db`` in a namespace."""
     folder = Path(os.environ.get("ROS_HOME") or Path.home() / ".ros") / "adf_ea"
     folder.mkdir(parents=True, exist_ok=True)
-    return str(folder / f"{name}.db")
+    return str(folder / f"{name.strip('/').replace('/', '.')}.db")
