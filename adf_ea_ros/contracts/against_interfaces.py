@@ -18,10 +18,11 @@ from adf_ea_ros.contracts.interfaces import (
     resolve,
 )
 from adf_ea_ros.contracts.loader import Document
-from adf_ea_ros.contracts.model import CapabilityContract, FieldOr, ProviderContract, Route, Tool
+from adf_ea_ros.contracts.model import CapabilityContract, FieldOr, Gate, ProviderContract, Route, Tool
 
 Found = Iterator[tuple[Loc, str]]
 _SECTION = {"action": "goal", "service": "request", "topic": "message"}
+_ANSWER = {"action": "result", "service": "response"}
 
 
 def check_interfaces(documents: Iterable[Document]) -> tuple[list[Fault], list[str]]:
@@ -30,13 +31,18 @@ def check_interfaces(documents: Iterable[Document]) -> tuple[list[Fault], list[s
     capabilities = {
         d.contract.id: d.contract for d in documents if isinstance(d.contract, CapabilityContract)
     }
+    tools = {d.contract.id: d.contract.tool for d in documents if isinstance(d.contract, ProviderContract)}
     faults: list[Fault] = []
     absent: set[str] = set()
     for document in documents:
         provider = document.contract
+        found: list[tuple[Loc, str]] = []
+        if isinstance(provider, Gate) and (tool := tools.get(provider.provider)) is not None:
+            if (interface := _installed(tool.type, absent)) is not None:
+                found += gate_fields(provider, tool, interface)
+            faults += [document.fault(loc, message) for loc, message in found]
         if not isinstance(provider, ProviderContract):
             continue
-        found: list[tuple[Loc, str]] = []
         if provider.tool is not None and (interface := _installed(provider.tool.type, absent)) is not None:
             found += _tool(provider.tool, interface, capabilities.get(provider.tool.provides))
         for name, route in provider.routes.items():
@@ -79,6 +85,39 @@ def _tool(tool: Tool, interface: Interface, capability: CapabilityContract | Non
     if tool.promises.key_field:
         for message in _field(interface, section, tool.promises.key_field, "string"):
             yield ("tool", "promises", "key_field"), message
+
+
+def gate_fields(gate: Gate, tool: Tool, interface: Interface) -> Found:
+    """What is wrong with the fields that a gate names in the hardware's own type."""
+    section = _SECTION[tool.kind]
+    for name, path in gate.fields.items():
+        for message in _field(interface, section, path, ""):
+            yield ("fields", name), message
+    for index, path in enumerate(gate.ignored):
+        try:
+            resolve(interface, section, path)
+        except InterfaceError as error:
+            yield ("ignored", index), str(error)
+    answer = _ANSWER.get(tool.kind)
+    if answer is None:
+        return
+    for part in ("verified", "refused"):
+        for path, value in getattr(gate.reply, part).items():
+            for message in _field(interface, answer, path, _kind(value)):
+                yield ("reply", part, path), message
+    if gate.reply.text:
+        for message in _field(interface, answer, gate.reply.text, "string"):
+            yield ("reply", "text"), message
+    own = {field.name: field for field in interface.sections[answer]}
+    can_refuse = "success" in own and own["success"].kind == "boolean"
+    if tool.kind == "service" and not gate.reply.refused and not can_refuse:
+        yield (
+            ("reply", "refused"),
+            (
+                f"{tool.type} has no boolean field 'success': say which fields of its response, with which "
+                "values, mean that nothing was done or that it is not verified"
+            ),
+        )
 
 
 def _route(route: Route, interface: Interface) -> Found:

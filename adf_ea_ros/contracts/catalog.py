@@ -22,6 +22,7 @@ from adf_ea_ros.contracts.model import (
     AnyContract,
     CapabilityContract,
     Contract,
+    Gate,
     Lifecycle,
     ProviderContract,
     Route,
@@ -29,7 +30,7 @@ from adf_ea_ros.contracts.model import (
 )
 
 Key = tuple[str, str]
-"""Kind ("capability", "provider", "task") and id."""
+"""Kind ("capability", "provider", "task", "gate") and id."""
 
 
 class Revocation(msgspec.Struct, frozen=True):
@@ -136,6 +137,10 @@ class Catalog:
     def tasks(self) -> tuple[Task, ...]:
         """Every task, in the order of ids."""
         return tuple(c for c in self._ordered() if isinstance(c, Task))
+
+    def gates(self) -> tuple[Gate, ...]:
+        """Every drop-in gate, in the order of ids."""
+        return tuple(c for c in self._ordered() if isinstance(c, Gate))
 
     def _ordered(self) -> list[AnyContract]:
         return [self._current[key] for key in sorted(self._current)]

@@ -57,8 +57,8 @@ def check_alone(contract: AnyContract) -> Found:
         yield from _capability(contract)
     elif isinstance(contract, ProviderContract):
         yield from _provider(contract)
-    else:
-        yield from _task(contract)
+    elif isinstance(contract, Task):
+        yield from _task(contract)  # a gate says nothing that could be wrong without its provider
 
 
 def _common(contract: Contract) -> Found:

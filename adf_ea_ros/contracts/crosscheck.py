@@ -12,12 +12,14 @@ from collections.abc import Collection, Iterable, Iterator
 from adf_ea_ros.contracts.arguments import ArgumentFault, check_arguments
 from adf_ea_ros.contracts.checks import value_fault
 from adf_ea_ros.contracts.faults import Fault, Loc, has_no, one_of
+from adf_ea_ros.contracts.gates import check_gate, check_gate_provider, check_gate_task
 from adf_ea_ros.contracts.loader import Document
 from adf_ea_ros.contracts.model import (
     CapabilityContract,
     ConditionTemplate,
     Contract,
     EvidenceSpec,
+    Gate,
     Grade,
     ObligationKind,
     ObligationSpec,
@@ -43,6 +45,8 @@ def check_references(documents: Iterable[Document], broken: Collection[tuple[str
             found = library.provider(contract)
         elif isinstance(contract, Task):
             found = library.task(contract)
+        elif isinstance(contract, Gate):
+            found = library.gate(contract)
         else:
             continue
         faults += [document.fault(loc, message) for loc, message in found]
@@ -55,6 +59,8 @@ class _Library:
     def __init__(self, contracts: Iterable[Contract], broken: Collection[tuple[str, str]]) -> None:
         self.capabilities: dict[str, CapabilityContract] = {}
         self.providers: dict[str, ProviderContract] = {}
+        self.tasks: dict[str, Task] = {}
+        self.gates: dict[str, Gate] = {}
         self.broken = {(kind, name) for kind, name in broken if name}
         self.illegible = len(self.broken) < len(broken)
         for contract in sorted(contracts, key=precedence):
@@ -62,6 +68,10 @@ class _Library:
                 self.capabilities[contract.id] = contract
             elif isinstance(contract, ProviderContract):
                 self.providers[contract.id] = contract
+            elif isinstance(contract, Task):
+                self.tasks[contract.id] = contract
+            elif isinstance(contract, Gate):
+                self.gates[contract.id] = contract
 
     def _unresolved(self, kind: str, name: str, known: Iterable[str]) -> str:
         """What to say about a name that is not there, or nothing where its file is at fault."""
@@ -233,6 +243,27 @@ class _Library:
                 else ("arguments",)
             )
             yield (*at, *where), str(fault_found)
+
+    # -------------------------------------------------------------------------------------------------- gates
+
+    def gate(self, g: Gate) -> Found:
+        """What is wrong with a gate and its references. A node that loads no task at all does not know its
+        task."""
+        yield from check_gate(g)
+        for other in self.gates.values():
+            if other.id < g.id and other.name == g.name:
+                yield ("name",), f"gate {other.id!r} has that name already"
+        provider = self.providers.get(g.provider)
+        provides = provider.tool.provides if provider is not None and provider.tool is not None else ""
+        if provider is not None:
+            yield from check_gate_provider(g, provider, self.capabilities.get(provides))
+        elif fault := self._unresolved("provider", g.provider, self.providers):
+            yield ("provider",), fault
+        task = self.tasks.get(g.task)
+        if task is not None:
+            yield from check_gate_task(task, provides)
+        elif self.tasks and (fault := self._unresolved("task", g.task, self.tasks)):
+            yield ("task",), fault
 
 
 def precedence(contract: Contract) -> tuple[bool, tuple[int, ...]]:

@@ -61,6 +61,18 @@ def get_field(message: Any, path: str) -> Any:
     return message
 
 
+def owner_of(message: Any, path: str) -> tuple[Any, str]:
+    """The message that holds the last field of a path, and that field's name.
+
+    Raises:
+        FieldError: as ``get_field``.
+    """
+    parts = _parts(path)
+    for part in parts[:-1]:
+        message = get_field(message, part.group())
+    return message, parts[-1][1]
+
+
 def set_field(message: Any, path: str, value: Any) -> None:
     """Set a field; a whole number becomes a float where the field holds one, and lists of ROS messages grow.
 

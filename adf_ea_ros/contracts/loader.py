@@ -19,13 +19,14 @@ from pydantic import BaseModel, ValidationError
 from adf_ea_ros.contracts import blanks, messages
 from adf_ea_ros.contracts.checks import check_alone
 from adf_ea_ros.contracts.faults import ContractError, Fault, Loc, dotted, one_of
-from adf_ea_ros.contracts.model import AnyContract, CapabilityContract, ProviderContract, Task
+from adf_ea_ros.contracts.model import AnyContract, CapabilityContract, Gate, ProviderContract, Task
 from adf_ea_ros.contracts.yamlsource import MAX_BYTES, Marks, Raw, line_at, parse_documents
 
-KINDS: dict[str, type[CapabilityContract | ProviderContract | Task]] = {
+KINDS: dict[str, type[AnyContract]] = {
     "capability": CapabilityContract,
     "provider": ProviderContract,
     "task": Task,
+    "gate": Gate,
 }
 SUFFIXES = (".yaml", ".yml")
 _PARAMETERS = re.compile(

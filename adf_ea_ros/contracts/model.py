@@ -470,4 +470,28 @@ class Task(Contract):
     standing: bool = False  # for clients that know no episode: no completion claim
 
 
-AnyContract = CapabilityContract | ProviderContract | Task
+class Reply(Model):
+    """What a gate writes into the answer of the hardware's own type, on top of what the device said."""
+
+    verified: dict[FieldPath, Value] = {}  # where the effect is verified
+    refused: dict[FieldPath, Value] = {}  # where it is not, or nothing was sent
+    text: FieldPathOrNone = ""  # field of text that then says why
+
+
+class Gate(Contract):
+    """A drop-in gate: a provider's own interface under another name, for clients that know no episode."""
+
+    kind: Literal["gate"]
+    name: RosName  # under which clients find it, before any remapping
+    provider: Name  # whose action, service or topic it stands for
+    task: Name  # standing task that the clients' goals belong to
+    redundant: Literal["reject", "succeed"]  # a goal whose effect is established and still holds
+    forward: Literal["rebuilt", "as_sent"] = "rebuilt"  # from the arguments alone, or what the client wrote
+    fields: dict[Name, FieldPath] = {}  # parameter: goal field, where it is not the provider's mapping
+    arguments: dict[Name, Value] = {}  # parameters that have one value for every goal
+    ignored: tuple[FieldPath, ...] = ()  # goal fields that may say anything and go nowhere
+    evidence_timeout: Duration | None = None  # after the answer; None: the node's own
+    reply: Reply = Reply()
+
+
+AnyContract = CapabilityContract | ProviderContract | Task | Gate

@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field, TypeAdapter
 
 from adf_ea_ros.contracts import model
 from adf_ea_ros.contracts.checks import PERMITTED
-from adf_ea_ros.contracts.model import CapabilityContract, ProviderContract, Task
+from adf_ea_ros.contracts.model import AnyContract
 from adf_ea_ros.contracts.units import DURATION_PATTERN, UNITS, format_duration
 
 FILE_NAME = "contracts.schema.json"
@@ -28,9 +28,7 @@ def header_line(location: str) -> str:
 
 def json_schema() -> dict[str, Any]:
     """The schema of one document of a contract file."""
-    documents: TypeAdapter[Any] = TypeAdapter(
-        Annotated[CapabilityContract | ProviderContract | Task, Field(discriminator="kind")]
-    )
+    documents: TypeAdapter[Any] = TypeAdapter(Annotated[AnyContract, Field(discriminator="kind")])
     schema = documents.json_schema()
     definitions: dict[str, Any] = schema["$defs"]
     for name, definition in definitions.items():
@@ -43,7 +41,7 @@ def json_schema() -> dict[str, Any]:
     simplified: dict[str, Any] = _simplify(schema)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "A capability, provider or task file of adf_ea_ros",
+        "title": "A capability, provider, task or gate file of adf_ea_ros",
         **simplified,
     }
 
@@ -67,7 +65,7 @@ def _tell_what_checks_know(definitions: dict[str, Any]) -> None:
         "type": "object",
         "propertyNames": {"pattern": r"^[a-z][a-z0-9-]*(\.[a-z0-9][a-z0-9_-]*)+$"},
     }
-    for name in ("CapabilityContract", "ProviderContract", "Task"):
+    for name in ("CapabilityContract", "ProviderContract", "Task", "Gate"):
         definitions[name]["properties"]["extensions"] = {"$ref": "#/$defs/Extensions"}
 
 

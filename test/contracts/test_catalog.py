@@ -23,7 +23,7 @@ def catalog(*replacements: tuple[str, str], more: str = "") -> Catalog:
     texts = [
         p.read_text()
         for p in sorted(
-            p for kind in ("contracts", "providers", "tasks") for p in (CONFIG / kind).rglob("*.yaml")
+            p for kind in ("contracts", "providers", "tasks", "gates") for p in (CONFIG / kind).rglob("*.yaml")
         )
         if p.stem != "heater_a" and "templates" not in p.parts
     ]
@@ -42,7 +42,7 @@ def test_look_ups():
     assert c.task("heat_measure_record").budgets.physical == 6
     assert [p.id for p in c.providers_of("heat_to")] == ["heater_a", "heater_b"]
     assert c.providers_of("nothing") == ()
-    assert [t.id for t in c.tasks()] == ["heat_measure_record"]
+    assert [t.id for t in c.tasks()] == ["bench_heating", "heat_measure_record"]
     for look, word in (
         (lambda: c.capability("heatto"), "'heat_to'"),
         (lambda: c.provider("heater_c"), "heater_"),
