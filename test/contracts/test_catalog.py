@@ -23,7 +23,9 @@ def catalog(*replacements: tuple[str, str], more: str = "") -> Catalog:
     texts = [
         p.read_text()
         for p in sorted(
-            p for kind in ("contracts", "providers", "tasks", "gates") for p in (CONFIG / kind).rglob("*.yaml")
+            p
+            for kind in ("contracts", "providers", "tasks", "gates")
+            for p in (CONFIG / kind).rglob("*.yaml")
         )
         if p.stem != "heater_a" and "templates" not in p.parts
     ]
