@@ -254,7 +254,10 @@ class Environment:
         """Everything that a build puts into the install folder under its own name."""
         interfaces = [path for kind in ("msg", "srv", "action") for path in (ROOT / kind).glob(f"*.{kind}")]
         linked = [
-            path for folder in ("config", "launch") for path in (ROOT / folder).rglob("*") if path.is_file()
+            path
+            for folder in ("config", "launch", "resource")
+            for path in (ROOT / folder).rglob("*")
+            if path.is_file()
         ]
         names = [
             str(path.relative_to(ROOT)) for path in (*interfaces, *linked) if "__pycache__" not in path.parts

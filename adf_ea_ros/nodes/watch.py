@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import time
-from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +15,7 @@ from rclpy.signals import SignalHandlerOptions
 from rich.console import Console
 from rich.live import Live
 
+from adf_ea_ros.cli.decision_log import DecisionLog
 from adf_ea_ros.cli.watch_view import Board, DecisionView, EpisodeView, decision_row
 from adf_ea_ros.msg import Decision, Episode
 from adf_ea_ros.nodes.support import guard, latched
@@ -31,10 +31,9 @@ class Listener:
         self, authority: str, *, episode: str = "", on_decision: Callable[[DecisionView], None] | None = None
     ) -> None:
         """``on_decision`` is called once for each decision, in order; ``episode`` leaves out all others."""
-        self.decisions: deque[DecisionView] = deque(maxlen=_KEPT)
+        self.decisions = DecisionLog(_KEPT)
         self.episodes: dict[str, EpisodeView] = {}
         self._only, self._told = episode, on_decision
-        self._seen: set[str] = set()
         self._context = Context()
         rclpy.init(context=self._context, signal_handler_options=SignalHandlerOptions.NO, args=[])
         self.node = Node("watch", context=self._context, use_global_arguments=False)
@@ -67,12 +66,9 @@ class Listener:
 
     def _on_decision(self, message: Any) -> None:
         decision = DecisionView.of(message)
-        # A restarted authority may publish again what a latched topic has already brought.
-        if decision.id in self._seen or (self._only and decision.episode != self._only):
+        if self._only and decision.episode != self._only:
             return
-        self._seen.add(decision.id)
-        self.decisions.append(decision)
-        if self._told is not None:
+        if self.decisions.add(decision) and self._told is not None:
             self._told(decision)
 
     def _on_episode(self, message: Any) -> None:
