@@ -32,6 +32,7 @@ MODULES = (
     "r9_completion",
     "x_rules",
     "x10_lease",
+    "x11_standing",
 )
 
 sys.path.insert(0, str(ROOT))

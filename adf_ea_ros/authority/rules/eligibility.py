@@ -16,6 +16,7 @@ from adf_ea_ros.authority.model import Binding, Node, Operation, Precondition
 from adf_ea_ros.authority.reasons import Refusal, refuse
 from adf_ea_ros.authority.rules.coverage import covered
 from adf_ea_ros.authority.rules.x10_lease import held
+from adf_ea_ros.authority.rules.x11_standing import spent
 from adf_ea_ros.contracts.conditions import Condition
 from adf_ea_ros.evidence.types import Verdict
 
@@ -106,7 +107,9 @@ def _in_flight(work: Work, operation: Operation) -> list[Refusal]:
 def _open_keys(work: Work) -> list[str]:
     """Keys of attempts that are unresolved, or whose interaction could still change something, in order."""
     state = work.state
-    unresolved = {owed.key for owed in state.execution.values()}
+    unresolved = {
+        owed.key for name, owed in state.execution.items() if not spent(state, state.attempts[name], work.now)
+    }
     lingering = {k for a, k in state.lingering.items() if state.attempts[a].could_take_effect(work.now)}
     return sorted(unresolved | lingering)
 

@@ -22,6 +22,7 @@ from adf_ea_ros.authority.reasons import Refusal, refuse
 from adf_ea_ros.authority.requests import Revise
 from adf_ea_ros.authority.rules.eligibility import eligible
 from adf_ea_ros.authority.rules.invalidation import absorb, still_needed
+from adf_ea_ros.authority.rules.x11_standing import undeclared
 from adf_ea_ros.evidence.types import Verdict
 
 
@@ -77,7 +78,8 @@ def _permitted(work: Work, node: Node) -> list[Refusal]:
             )
         )
     # An occurrence that the planner invents would be a way around the account of the first one.
-    if operation.occurrence != "once" and state.occurrences.get(operation.key) != operation.occurrence:
+    declared = state.occurrences.get(operation.key) == operation.occurrence or undeclared(state, operation)
+    if operation.occurrence != "once" and not declared:
         faults.append(
             refuse(
                 "R1.occurrence",
@@ -101,8 +103,9 @@ def _supported(work: Work, nodes: tuple[Node, ...]) -> list[Refusal]:
     reach, producers = ancestors(nodes), effects_by_fact(nodes)
     faults = []
     for node in nodes:
-        if work.state.established(node.operation.key):
-            continue  # done before this revision: its preconditions belong to its own past
+        key = node.operation.key
+        if work.state.established(key) or work.state.pending(key) is not None:
+            continue  # sent before this revision: its preconditions belong to its past, or to its retry
         for pre in node.operation.preconditions:
             found = work.finding(pre.requirement.id, pre.condition)
             if found is not None and found.verdict is Verdict.SATISFIED:

@@ -20,6 +20,7 @@ from adf_ea_ros.authority.decision import Work
 from adf_ea_ros.authority.model import Cause, Disposition, EffectKind, Node, ObligationKind
 from adf_ea_ros.authority.reasons import Refusal, refuse
 from adf_ea_ros.authority.rules.r6_retry import rebind, replay_safe
+from adf_ea_ros.authority.rules.x11_standing import wanted
 from adf_ea_ros.contracts.conditions import Condition
 from adf_ea_ros.evidence.types import Finding, Verdict
 
@@ -33,6 +34,7 @@ def check(work: Work, node: Node, provider: str) -> list[Refusal]:
     if all(effect.kind is EffectKind.EVENT for effect in operation.effects):
         return [refuse("R8.event_done")]
     links = next_links(work, operation.key, frozenset())
+    links = list(dict.fromkeys([*links, *wanted(work.state, node)]))
     known = [work.finding(*link) for link in links]
     if not links:
         return [_unneeded(work, node)]
