@@ -19,6 +19,8 @@ def _m(file: str, *changes: tuple[str, str, str]) -> list[Mutant]:
     return [Mutant(file, what, old, new) for what, old, new in changes]
 
 
+_ADMITTED = "refusals = refusals or admissible(work, node, request.provider, request.elsewhere)"
+
 MUTANTS: list[Mutant] = [
     *_m(
         "rules/r1_admission.py",
@@ -133,14 +135,14 @@ MUTANTS: list[Mutant] = [
         ("an old generation dispatches", "if request.generation and request.generation != state.generation:", "if False:"),
         ("a halt is ignored", "    if state.halted:\n", "    if False:\n"),
         ("the present is not looked at", "    absorb(work, request.view)\n    key", "    key"),
-        ("pending outcomes go by the repair rule", "            return _retry(work, node, request)", "            return _repair(work, node, request)"),
+        ("pending outcomes go by the repair rule", "Mode.RETRY, r6_retry.check(", "Mode.REPAIR, r7_repair.check("),
         ("what is established is dispatched as new", "if record is not None and record.established and record.attempts:", "if False:"),
         ("trusted initial states are dispatched", "    if _initially_true(work, node):", "    if False:"),
-        ("a first dispatch needs no admission", "refusals = admissible(work, node, request.provider, request.elsewhere)\n", "refusals: list[Any] = []\n"),
-        ("a retry needs no admission", "r6_retry.check(work, node, provider) or admissible(work, node, provider, request.elsewhere)", "r6_retry.check(work, node, provider)"),
-        ("a repair needs no admission", "r7_repair.check(work, node, provider) or admissible(work, node, provider, request.elsewhere)", "r7_repair.check(work, node, provider)"),
+        ("a first dispatch needs no admission", _ADMITTED, f"if mode is not Mode.FIRST: {_ADMITTED}"),
+        ("a retry needs no admission", _ADMITTED, f"if mode is not Mode.RETRY: {_ADMITTED}"),
+        ("a repair needs no admission", _ADMITTED, f"if mode is not Mode.REPAIR: {_ADMITTED}"),
         ("certificates survive what may overwrite them", 'revoke(work, certificate, f"{attempt.id} may change it")', "pass"),
-        ("a retry is labelled a first attempt", ", Mode.RETRY)", ", Mode.FIRST)"),
+        ("a retry is labelled a first attempt", "send(work, node, request, mode)", "send(work, node, request, Mode.FIRST if mode is Mode.RETRY else mode)"),
         ("initial truth is taken from any goal", "for goal in mine if goal.initial}", "for goal in mine}"),
     ),
     *_m(

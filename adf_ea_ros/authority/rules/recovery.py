@@ -12,7 +12,7 @@ from __future__ import annotations
 from adf_ea_ros.authority import events as ev
 from adf_ea_ros.authority.decision import Outcome, Work, denied, granted
 from adf_ea_ros.authority.model import Attempt, EffectKind, Mode, Node
-from adf_ea_ros.authority.reasons import refuse
+from adf_ea_ros.authority.reasons import Refusal, refuse
 from adf_ea_ros.authority.requests import Dispatch
 from adf_ea_ros.authority.rules import r6_retry, r7_repair
 from adf_ea_ros.authority.rules.eligibility import admissible
@@ -43,47 +43,36 @@ def dispatch(work: Work, request: Dispatch) -> Outcome:
     if pending is not None:
         attempt = work.state.attempts[pending.attempt]
         if not promote(work, attempt, request.assessed):
-            return _retry(work, node, request)
+            return _authorize(work, node, request, Mode.RETRY, r6_retry.check(work, node, request.provider))
     record = work.state.keys.get(key)
     if record is not None and record.established and record.attempts:
-        return _repair(work, node, request)
-    return _first(work, node, request)
-
-
-def _first(work: Work, node: Node, request: Dispatch) -> Outcome:
-    """Rule 2: ``Adm(o, S)`` and k(o) never attempted. Redundant where initial evidence is trusted (R8)."""
+        return _authorize(work, node, request, Mode.REPAIR, r7_repair.check(work, node, request.provider))
     if _initially_true(work, node):
         return denied(refuse("R8.initially_true"))
-    refusals = admissible(work, node, request.provider, request.elsewhere)
+    return _authorize(work, node, request, Mode.FIRST, [])
+
+
+def _authorize(work: Work, node: Node, request: Dispatch, mode: Mode, refusals: list[Refusal]) -> Outcome:
+    """Send it, where neither the rule of its mode refuses it nor ``Adm(o, S)``, which every mode needs."""
+    refusals = refusals or admissible(work, node, request.provider, request.elsewhere)
     if refusals:
         return denied(*refusals)
-    attempt = send(work, node, request, Mode.FIRST)
-    return granted(
-        "R2", f"first dispatch of {node.operation.capability} to {attempt.provider}", attempt=attempt
-    )
+    before = work.state.keys.get(node.operation.key)
+    attempt = send(work, node, request, mode)
+    rule, sentence = _GRANTS[mode]
+    words = {
+        "capability": node.operation.capability,
+        "provider": attempt.provider,
+        "before": before.latest if before is not None else "",
+    }
+    return granted(rule, sentence.format(**words), attempt=attempt)
 
 
-def _retry(work: Work, node: Node, request: Dispatch) -> Outcome:
-    provider = request.provider
-    refusals = r6_retry.check(work, node, provider) or admissible(work, node, provider, request.elsewhere)
-    if refusals:
-        return denied(*refusals)
-    failed = work.state.keys[node.operation.key].latest
-    attempt = send(work, node, request, Mode.RETRY)
-    return granted(
-        "R6", f"{failed} is shown to have had no effect; retry on {attempt.provider}", attempt=attempt
-    )
-
-
-def _repair(work: Work, node: Node, request: Dispatch) -> Outcome:
-    provider = request.provider
-    refusals = r7_repair.check(work, node, provider) or admissible(work, node, provider, request.elsewhere)
-    if refusals:
-        return denied(*refusals)
-    attempt = send(work, node, request, Mode.REPAIR)
-    return granted(
-        "R7", f"{node.operation.capability} restores a state that was lost and is needed", attempt=attempt
-    )
+_GRANTS = {
+    Mode.FIRST: ("R2", "first dispatch of {capability} to {provider}"),
+    Mode.RETRY: ("R6", "{before} is shown to have had no effect; retry on {provider}"),
+    Mode.REPAIR: ("R7", "{capability} restores a state that was lost and is needed"),
+}
 
 
 def send(work: Work, node: Node, request: Dispatch, mode: Mode) -> Attempt:
