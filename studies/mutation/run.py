@@ -59,11 +59,13 @@ def apply(mutant: Mutant, package: Path) -> None:
 
 
 def copy(target: Path) -> None:
-    """The package and its tests, without anything built."""
+    """The package and its tests. Compiled files come along: the one of the file that is broken is out of date
+    by its time and made anew.
+    """
     for part in PARTS:
         source = ROOT / part
         if source.is_dir():
-            shutil.copytree(source, target / part, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(source, target / part)
         elif source.exists():
             (target / part).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(source, target / part)
@@ -101,10 +103,17 @@ def _run(target: Path, arguments: tuple[str, ...]) -> str:
         "-q",
         "-p",
         "no:cacheprovider",
+        "-p",
+        "pytest_timeout",  # the only plugin that is needed: the others take longer to load than the tests
         "--no-header",
         *arguments,
     ]
-    env = {**os.environ, "PYTHONPATH": str(target), "PYTHONDONTWRITEBYTECODE": "1"}
+    env = {
+        **os.environ,
+        "PYTHONPATH": str(target),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+    }
     done = subprocess.run(
         command, cwd=target, env=env, capture_output=True, text=True, check=False, timeout=900
     )
