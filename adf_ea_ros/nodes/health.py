@@ -1,27 +1,21 @@
 """Health of the authority on /diagnostics: ledger, outcomes that are owed, budgets, each readback, each
-provider.
+provider. What counts as healthy is said in ``runtime.health``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.qos import QoSCompatibility, QoSProfile, qos_check_compatible
 
 from adf_ea_ros.nodes.readbacks import Readback
+from adf_ea_ros.runtime import health
+from adf_ea_ros.runtime.surface import DIAGNOSTICS
 
 if TYPE_CHECKING:
     from adf_ea_ros.nodes.authority import AuthorityNode
-
-OK, WARN, ERROR, STALE = (
-    DiagnosticStatus.OK,
-    DiagnosticStatus.WARN,
-    DiagnosticStatus.ERROR,
-    DiagnosticStatus.STALE,
-)
-SILENT = 20_000_000_000
-"""A readback without a new sample for this long (ns of ROS time) is called stale."""
 
 
 class Health:
@@ -30,79 +24,62 @@ class Health:
     def __init__(self, node: AuthorityNode) -> None:
         """Offer the topic."""
         self._node = node
-        self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", QoSProfile(depth=10))
+        self._lifetimes = health.lifetimes(node.catalog)
+        self._publisher = node.create_publisher(DiagnosticArray, DIAGNOSTICS, QoSProfile(depth=10))
 
     def publish(self) -> None:
         """One array with the state of everything."""
-        node = self._node
         array = DiagnosticArray()
-        array.header.stamp = node.get_clock().now().to_msg()
-        array.status = [self._authority(), self._ledger(), *self._episodes()]
-        array.status += [self._readback(readback) for readback in node.readbacks]
-        array.status += self._providers()
+        array.header.stamp = self._node.get_clock().now().to_msg()
+        array.status = [self._status(line) for line in self._lines()]
         self._publisher.publish(array)
 
-    def _status(self, name: str, level: bytes, message: str, **values: object) -> Any:
+    def _status(self, line: health.Line) -> Any:
+        name = self._node.get_fully_qualified_name()
         return DiagnosticStatus(
-            name=f"{self._node.get_fully_qualified_name()}: {name}",
-            hardware_id=self._node.get_fully_qualified_name(),
-            level=level,
-            message=message,
-            values=[KeyValue(key=key, value=str(value)) for key, value in values.items()],
+            name=f"{name}: {line.name}",
+            hardware_id=name,
+            level=bytes([line.level]),
+            message=line.message,
+            values=[KeyValue(key=key, value=str(value)) for key, value in line.values.items()],
         )
 
-    def _authority(self) -> Any:
-        desk = self._node.desk
-        waits = "" if desk.now > 0 else "its clock has not started"
-        closed = desk.closed or waits
-        return self._status(
-            "authority", WARN if closed else OK, closed or "active", generation=desk.generation
+    def _lines(self) -> Iterator[health.Line]:
+        node, now = self._node, self._node.desk.now
+        waits = "" if now > 0 else "its clock has not started"
+        yield health.authority_line(node.desk.closed or waits, node.desk.generation)
+        yield self._ledger()
+        if node.service is not None:
+            yield from health.episode_lines(node.service.book, now)
+        for readback in node.readbacks:
+            yield health.readback_line(self._readback(readback), self._lifetimes.get(readback.name), now)
+        for provider in node.catalog.providers():
+            if provider.tool is not None:
+                said = node.overruled.get(provider.id)
+                reason = said if said is not None else node.presence.reason(provider.id)
+                yield health.provider_line(provider.id, provider.tool.name, reason)
+
+    def _ledger(self) -> health.Line:
+        node, book = self._node, self._node.service.book if self._node.service is not None else None
+        fault = node.ledger_fault or (book.fault if book is not None else "")
+        if node.ledger is not None and not fault:
+            fault = node.ledger.mark.fault
+        return health.ledger_line(
+            node.ledger_name,
+            fault,
+            opened=node.ledger is not None,
+            remedies=book.remedies if book is not None else (),
         )
 
-    def _ledger(self) -> Any:
-        node = self._node
-        fault = node.ledger_fault or (node.ledger.mark.fault if node.ledger is not None else "")
-        return self._status("ledger", ERROR if fault else OK, fault or "writable", ledger=node.ledger_name)
-
-    def _episodes(self) -> list[Any]:
-        service = self._node.service
-        found = []
-        for name, state in (service.book.active() if service is not None else {}).items():
-            unresolved = ", ".join(state.execution)
-            spent = state.physical < 1 or state.observation < 1
-            message = (
-                f"outcome owed: {unresolved}" if unresolved else "a budget is spent" if spent else "under way"
-            )
-            found.append(
-                self._status(
-                    f"episode {name}",
-                    WARN if unresolved or spent else OK,
-                    f"halted by {state.halted}" if state.halted else message,
-                    unresolved=len(state.execution),
-                    lost_states=len(state.owed),
-                    physical=state.physical,
-                    observation=state.observation,
-                )
-            )
-        return found
-
-    def _readback(self, readback: Readback) -> Any:
-        age = self._node.desk.now - readback.last if readback.last >= 0 else -1
-        counts = {code.removeprefix("E."): count for code, count in readback.refused.items()}
-        level, message = OK, "fresh"
-        if readback.last < 0:
-            level, message = WARN, "no usable sample yet"
-        elif age > SILENT:
-            level, message = STALE, f"no new sample for {age / 1e9:.0f} s"
-        if readback.identity.foreign:
-            level, message = WARN, f"{readback.identity.foreign} messages from others than the declared node"
-        mismatch = self._mismatch(readback)
-        if mismatch:
-            level, message = ERROR, mismatch
-        return self._status(
-            f"readback {readback.name}", level, message, received=readback.received, age_ns=age,
-            foreign=readback.identity.foreign, **counts,
-        )  # fmt: skip
+    def _readback(self, readback: Readback) -> health.Readback:
+        return health.Readback(
+            name=readback.name,
+            received=readback.received,
+            last=readback.last,
+            foreign=readback.identity.foreign,
+            mismatch=self._mismatch(readback),
+            refused=readback.refused,
+        )
 
     def _mismatch(self, readback: Readback) -> str:
         """Why messages can never arrive, as far as the offered quality of service says."""
@@ -115,15 +92,3 @@ class Health:
             if compatibility == QoSCompatibility.ERROR:
                 return f"{readback.route.topic} can never arrive: {reason.strip()}"
         return ""
-
-    def _providers(self) -> list[Any]:
-        found = []
-        for provider in self._node.catalog.providers():
-            if provider.tool is None:
-                continue
-            operator = self._node.overruled.get(provider.id)
-            reason = operator if operator is not None else self._node.presence.reason(provider.id)
-            level = OK if reason == "" else WARN
-            message = "not seen yet" if reason is None else reason or "available"
-            found.append(self._status(f"provider {provider.id}", level, message, tool=provider.tool.name))
-        return found

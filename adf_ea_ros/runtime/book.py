@@ -14,9 +14,16 @@ from adf_ea_ros.authority.decision import Decision
 from adf_ea_ros.authority.events import AnyEvent, decode_event, encode_event
 from adf_ea_ros.authority.fold import fold
 from adf_ea_ros.authority.model import Attempt
+from adf_ea_ros.authority.rules.x11_standing import spent
 from adf_ea_ros.authority.state import State, decode_state, encode_state
 from adf_ea_ros.contracts.conditions import Ns
-from adf_ea_ros.ledger.errors import ConcurrentAppend, LeaseHeld, LedgerDamaged, LedgerUnavailable
+from adf_ea_ros.ledger.errors import (
+    ConcurrentAppend,
+    LeaseHeld,
+    LedgerDamaged,
+    LedgerError,
+    LedgerUnavailable,
+)
 from adf_ea_ros.ledger.store import Exchange, Ledger
 from adf_ea_ros.runtime.leases import Leases
 
@@ -43,6 +50,8 @@ class Book:
         """What was found wrong and got over, in words for an operator."""
         self._doubt: tuple[str, Decision, Ns, Exchange | None] | None = None
         self.leases = Leases()
+        self.fault = ""
+        """Why the last decision could not be written; empty where it was."""
 
     def load(self) -> list[str]:
         """Fold every episode that is in the ledger; the names of those that are active.
@@ -81,10 +90,16 @@ class Book:
         return {name: state for name, state in self._states.items() if name != OFFICE}
 
     def unsettled(self, now: Ns) -> Iterator[tuple[str, State, Attempt]]:
-        """Open attempts of every episode; those of a stopped one for as long as they could take effect."""
+        """Open attempts of every episode; those that owe nothing any more, or whose episode was stopped, for
+        as long as they could take effect.
+        """
         for name, state in self.active().items():
-            for opened in (*state.execution, *state.lingering):
-                yield name, state, state.attempts[opened]
+            for opened in state.execution:
+                if not spent(state, state.attempts[opened], now):
+                    yield name, state, state.attempts[opened]
+            for opened in state.lingering:
+                if state.attempts[opened].could_take_effect(now):
+                    yield name, state, state.attempts[opened]
         for name, state in list(self._stopped.items()):
             still = [state.attempts[a] for a in state.execution if state.attempts[a].could_take_effect(now)]
             if not still:
@@ -109,11 +124,15 @@ class Book:
             self.ledger.append(
                 episode, before.version, items, time=now, generation=self.generation, exchange=exchange
             )
-        except LedgerUnavailable as error:
-            if error.in_doubt:
+        except LeaseHeld:
+            raise
+        except LedgerError as error:
+            self.fault = str(error)
+            if isinstance(error, LedgerUnavailable) and error.in_doubt:
                 # It may have been written. Nothing else may be, until the same call says whether it was.
                 self._doubt = (episode, decision, now, exchange)
             raise
+        self.fault = ""
         self._keep(episode, decision.after)
 
     def settle(self) -> None:
@@ -137,7 +156,7 @@ class Book:
         except LeaseHeld:  # so it was not written, and another authority was first
             self._doubt = None
             return
-        self._doubt = None
+        self._doubt, self.fault = None, ""
         # The caller was told that this decision is void, so a dispatch in it was never sent; it is in the
         # ledger now and in flight for all anyone knows. Its deadline and the evidence will settle it.
         self._keep(episode, decision.after)

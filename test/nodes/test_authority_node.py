@@ -225,6 +225,10 @@ def test_a_readback_that_can_never_arrive_is_an_error_in_the_diagnostics(world):
         )
 
     assert "can never arrive" in world.watcher.until(status, what="diagnostics").message
+    told = {s.name: (s.level, s.message) for s in diagnostics[-1].status}
+    assert told["/authority: authority"] == (DiagnosticStatus.OK, "active")
+    assert told["/authority: ledger"] == (DiagnosticStatus.OK, "writable")
+    assert "/authority: provider heater_a" in told
 
 
 def test_episodes_are_latched_for_late_joiners(world):
