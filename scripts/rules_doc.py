@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Write the generated part of doc/rules.md: statements from the code, reasons, and the tests that hold them.
+And in doc/proofs.md, what the checker holds a history to.
 
     python scripts/rules_doc.py [--check]
 
@@ -17,8 +18,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "doc" / "rules.md"
+PROOFS = ROOT / "doc" / "proofs.md"
 TESTS = ROOT / "test" / "authority"
 BEGIN, END = "<!-- generated: begin -->", "<!-- generated: end -->"
+CHECKED, CHECKED_END = "<!-- properties: begin -->", "<!-- properties: end -->"
 MODULES = (
     "r1_admission",
     "recovery",
@@ -81,15 +84,30 @@ def page() -> str:
     return f"{head}{BEGIN}\n{generated}{END}{tail}"
 
 
+def proofs() -> str:
+    """The page of proofs with the checker's properties made anew."""
+    head, _, rest = PROOFS.read_text().partition(CHECKED)
+    _, _, tail = rest.partition(CHECKED_END)
+    properties: dict[str, str] = importlib.import_module("studies.checker.properties").PROPERTIES
+    rows = [
+        "| | what must hold |",
+        "|---|---|",
+        *(f"| {name} | {text} |" for name, text in properties.items()),
+    ]
+    table = "\n".join(rows)
+    return f"{head}{CHECKED}\n{table}\n{CHECKED_END}{tail}"
+
+
 def main() -> int:
-    """Write or check the page; the exit status."""
-    wanted = page()
+    """Write or check the pages; the exit status."""
+    wanted = {PAGE: page(), PROOFS: proofs()}
     if "--check" in sys.argv[1:]:
-        if PAGE.read_text() != wanted:
-            print("doc/rules.md is out of date: python scripts/rules_doc.py", file=sys.stderr)
-            return 1
-        return 0
-    PAGE.write_text(wanted)
+        old = [path.name for path, text in wanted.items() if path.read_text() != text]
+        if old:
+            print(f"out of date: {', '.join(old)}: python scripts/rules_doc.py", file=sys.stderr)
+        return 1 if old else 0
+    for path, text in wanted.items():
+        path.write_text(text)
     return 0
 
 

@@ -14,8 +14,18 @@ from functools import partial
 
 from studies.exploration import models
 from studies.exploration.batch import run_one
+from studies.exploration.engine import Result
+from studies.written import PROOFS, Row, update
 
+HEAD = ("model", "states", "transitions", "decisions", "completions", "violations", "to its end")
 _LIMITS = {"quick": 400, "full": 2000, "complete": 0}
+
+
+def row(result: Result) -> Row:
+    """What the page says of one model."""
+    counts = (result.states, result.transitions, result.decisions, result.completions)
+    numbers = [f"{count:,}" for count in (*counts, sum(result.violations.values()))]
+    return (result.model, *numbers, "yes" if result.complete else "no")
 
 
 def main() -> int:
@@ -29,6 +39,7 @@ def main() -> int:
     parser.add_argument("--check", type=float, default=0.01, help="share of state names to verify")
     parser.add_argument("--only", default="", help="models whose names contain this")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--page", action="store_true", help="write the counts into doc/proofs.md")
     options = parser.parse_args()
     which = "complete" if options.complete else "full" if options.full else "quick"
     limit = options.limit if options.limit >= 0 else _LIMITS[which]
@@ -47,6 +58,8 @@ def main() -> int:
                 f"{'' if result.complete else ' cut'}",
                 flush=True,
             )
+            if options.page:
+                update(PROOFS, which, HEAD, {(r.model,): row(r) for r in results}, [(n,) for n in names])
             for story in result.stories:
                 print(f"  {story}")
     rules, reasons, violations = Counter[str](), Counter[str](), Counter[str]()

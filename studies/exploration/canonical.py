@@ -8,14 +8,15 @@ attempts are history. ``--check`` compares places that got the same name.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
-from adf_ea_ros.authority.model import ANSWERED, NOT_EXECUTED, Attempt, Certificate
+from adf_ea_ros.authority.model import ANSWERED, NOT_EXECUTED, OPEN, Attempt, Certificate, EffectKind
 from adf_ea_ros.authority.state import DECIDED, State, current, fact_key
 from adf_ea_ros.contracts.conditions import Ns
 from adf_ea_ros.evidence.types import Finding, Verdict
 from studies.exploration.models import BOUND, MAX_AGE
 from studies.exploration.moves import Place
+from studies.exploration.world import TinyWorld
 
 Age = Callable[[Ns, int], int | None]
 
@@ -54,12 +55,14 @@ def name(place: Place) -> bytes:
             for k, r in state.keys.items()
         ),
         sorted((o, state.certificates[w.certificate].key, w.needed_by) for o, w in state.owed.items()),
-        sorted((k, _finding(f, age)) for k, f in state.facts.items() if current(f, now)),
-        sorted((k, age(t, MAX_AGE + 1)) for k, t in state.touched.items()),
+        sorted(
+            (k, _finding(f, age)) for k, f in state.facts.items() if _speaks(f, now) and not state.outdated(f)
+        ),
+        sorted((k, now - t) for k, t in state.touched.items() if now - t <= MAX_AGE),
         [(o.attempt, o.effects) for o in state.execution.values()],
         sorted(state.lingering),
         world.facts,
-        world.past[:MAX_AGE],
+        _past(world),
         sorted(world.unseen),
         sorted(world.sampled),
         world.interference,
@@ -69,7 +72,7 @@ def name(place: Place) -> bytes:
             for c in world.commands
             if c.left or c.attempt in state.execution or c.attempt in state.lingering
         ],
-        sorted((a, f, age(t, MAX_AGE + 1)) for a, f, t in world.events),
+        sorted(_done(world, state, alive)),
     )
     return hashlib.blake2b(repr(parts).encode(), digest_size=12).digest()
 
@@ -82,53 +85,64 @@ def _matters(state: State, attempt: str, now: Ns) -> bool:
 
 def _attempt(attempt: Attempt, state: State, age: Age, now: Ns) -> tuple[object, ...]:
     """Answers of one kind are one; an attempt that is settled and at its end matters by its provider
-    alone.
+    alone. Of its times only those matter from which something is still to be told.
     """
     who = (attempt.id, attempt.key, attempt.provider)
-    if (
-        attempt.id not in state.execution
-        and not attempt.could_take_effect(now)
-        and attempt.id not in state.lingering
-    ):
+    unresolved = attempt.id in state.execution
+    if not unresolved and not attempt.could_take_effect(now) and attempt.id not in state.lingering:
         return who
-    said = attempt.interaction.value
+    said, final = attempt.interaction.value, False
     if attempt.interaction in ANSWERED:
-        said = "answered"
+        said, final = "answered", attempt.promises.final_on_result
     elif attempt.interaction in NOT_EXECUTED:
         said = "never"
-    findings = attempt.findings if attempt.id in state.execution else ()
     return (
         *who,
         said,
-        age(attempt.dispatched, BOUND + MAX_AGE),
-        age(attempt.settled, MAX_AGE + 1),
+        age(attempt.dispatched, MAX_AGE + 1 if attempt.over else MAX_AGE + BOUND),
+        age(attempt.settled, MAX_AGE) if final else None,
         attempt.superseded,
         attempt.cancel_requested,
         attempt.accepted,
         attempt.doubtful,
-        sorted((f.requirement, _finding(f, age)) for f in findings if current(f, now)),
+        sorted(attempt.supported) if unresolved else (),
+        sorted((f.requirement, _finding(f, age)) for f in attempt.findings if unresolved and _speaks(f, now)),
     )
+
+
+def _speaks(found: Finding, now: Ns) -> bool:
+    """Whether a finding says anything now: insufficient evidence is as good as none."""
+    return current(found, now) and (found.verdict in DECIDED or found.verdict is Verdict.UNKNOWN)
 
 
 def _finding(found: Finding, age: Age) -> tuple[object, ...]:
     if found.verdict not in DECIDED:
-        return (found.verdict is Verdict.UNKNOWN,)
-    return found.verdict.value, found.negative, bool(found.basis), age(found.captured, MAX_AGE + 1)
+        return (found.verdict.value,)
+    return found.verdict.value, found.negative, bool(found.basis), age(found.captured, MAX_AGE)
+
+
+def _done(world: TinyWorld, state: State, alive: set[str]) -> Iterator[tuple[object, ...]]:
+    """What attempts did. Of a state only that an open attempt has acted; when an event happened counts."""
+    for attempt, fact, time in world.events:
+        if fact in world.happenings:
+            yield attempt, fact, world.now - time > MAX_AGE - 1
+        elif attempt in alive and state.attempts[attempt].interaction in OPEN:
+            yield attempt, fact, True
+
+
+def _past(world: TinyWorld) -> list[tuple[object, ...]]:
+    """What an old sample may still show: nothing of a fact that is shown as it is now, or will be."""
+    told = world.unseen | world.sampled
+    return [tuple((f, v) for f, v in facts if f not in told) for facts in world.past[:MAX_AGE]]
 
 
 def _certificate(one: Certificate, state: State, age: Age) -> tuple[object, ...]:
+    """A newer finding decides in place of the times on the certificate."""
     later = []
     for requirement in one.requirements:
         found = state.facts.get(fact_key(requirement, one.condition))
         later.append(found is not None and found.horizon > one.granted)
     mine = one.id in state.keys[one.key].certificates.values()
-    return (
-        one.key,
-        one.effect,
-        one.requirements,
-        mine,
-        one.attempt,
-        age(one.granted, 1),
-        age(one.valid_until, 1),
-        later,
-    )
+    times = () if all(later) else (age(one.granted, 1), age(one.valid_until, 1))
+    attempt = one.attempt if one.kind is EffectKind.EVENT else ""
+    return (one.key, one.effect, one.requirements, mine, attempt, times, later)

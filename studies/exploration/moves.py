@@ -50,7 +50,13 @@ class Step:
 def opening(model: Model) -> Place:
     """The beginning of a model."""
     watched = tuple(g.condition for g in model.start.obligations if g.kind.value == "preserve")
-    world = TinyWorld(model.start.time, model.facts, watched=watched, interference=model.interference)
+    world = TinyWorld(
+        model.start.time,
+        model.facts,
+        watched=watched,
+        happenings=frozenset(fact for fact, kind in model.kinds.items() if kind is EffectKind.EVENT),
+        interference=model.interference,
+    )
     place = Place(State(), world, Judge(), model.restarts)
     step = ask(model, place, rq.Begin(model.start), "begin", "none", "none")
     assert step.decision is not None

@@ -48,6 +48,7 @@ class TinyWorld:
         frozenset()
     )  # shown as they are now: an older sample cannot be the newest any more
     watched: tuple[Condition, ...] = ()  # preserved conditions
+    happenings: frozenset[Fact] = frozenset()  # facts of events: when they happened is remembered
     broken: frozenset[Condition] = frozenset()
     interference: int = 0  # how often the environment may still interfere
 
