@@ -225,9 +225,19 @@ def test_a_readback_that_can_never_arrive_is_an_error_in_the_diagnostics(world):
         )
 
     assert "can never arrive" in world.watcher.until(status, what="diagnostics").message
-    told = {s.name: (s.level, s.message) for s in diagnostics[-1].status}
-    assert told["/authority: authority"] == (DiagnosticStatus.OK, "active")
+
+
+def test_a_healthy_authority_says_so_of_each_of_its_parts(world):
+    diagnostics = world.watcher.collect(DiagnosticArray, "/diagnostics", 10)
+    world.authority(use_sim_time="false")
+
+    def told():
+        lines = {s.name: (s.level, s.message) for a in diagnostics[-1:] for s in a.status}
+        return lines if ("/authority: authority", (DiagnosticStatus.OK, "active")) in lines.items() else None
+
+    told = world.watcher.until(told, what="an active authority in the diagnostics")
     assert told["/authority: ledger"] == (DiagnosticStatus.OK, "writable")
+    assert told["/authority: readback probe/temperature"] == (DiagnosticStatus.WARN, "no usable sample yet")
     assert "/authority: provider heater_a" in told
 
 
