@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,6 +17,11 @@ from adf_ea_ros.nodes.support import guard, latched
 from adf_ea_ros.nodes.waiting import Waits
 from adf_ea_ros.runtime.port import Unreachable
 from adf_ea_ros.runtime.public import Order, Ruling
+
+PING = 0.5
+"""Real seconds to wait for one sign of life, before another is asked for."""
+NOBODY = "-"
+"""The name of no provider: asking for its attempts costs the authority nothing."""
 
 
 class ServicePort:
@@ -33,6 +39,8 @@ class ServicePort:
         """
         self._node, self._waits, self._wait, self.authority = node, waits, wait, authority
         self._device = device
+        self._generation = 0
+        self._met = False
         self._late: list[Callable[[Order], None]] = []
 
         def client(kind: Any, name: str) -> Any:
@@ -53,6 +61,8 @@ class ServicePort:
 
     def _hear(self, message: Any) -> None:
         said = ruling_of(message)
+        if said.generation > self._generation:
+            self._generation, self._met = said.generation, False
         for listener in self._listeners:
             listener(said)
 
@@ -60,18 +70,36 @@ class ServicePort:
         self, client: Any, request: Any, late: Callable[[Any], None] | None = None, extra: float = 0.0
     ) -> Any:
         wait = self._wait + extra
-        if not client.service_is_ready() and not await self._waits.within(
-            client.service_is_ready, self._wait
-        ):
-            raise Unreachable(f"{self.authority} was not found within {self._wait:g} s")
+        await self._meet()
+        generation = self._generation
         future = client.call_async(request)
-        if not await self._waits.within(future.done, wait):
-            if late is None:
-                client.remove_pending_request(future)
-            else:
-                future.add_done_callback(guard(self._node, "late answer", lambda done: late(done.result())))
-            raise Unreachable(f"{self.authority} did not answer within {wait:g} s")
-        return future.result()
+        # Another generation knows nothing of what its predecessor was asked.
+        if not await self._waits.within(lambda: future.done() or self._generation != generation, wait):
+            self._met = False
+        if future.done():
+            return future.result()
+        if late is None:
+            client.remove_pending_request(future)
+        else:
+            future.add_done_callback(guard(self._node, "late answer", lambda done: late(done.result())))
+        raise Unreachable(f"{self.authority} did not answer within {wait:g} s, or restarted")
+
+    async def _meet(self) -> None:
+        """Return once the authority that lives now has answered something.
+
+        A killed authority stays in the graph for a while, and a request to it is lost without
+        a word. What must be repeated is sent only where a harmless question was answered before.
+        """
+        end = time.monotonic() + self._wait
+        while not self._met or self._node.count_services(self._admit.service_name) > 1:
+            future = self._attempts.call_async(srv.ListAttempts.Request(provider=NOBODY))
+            if await self._waits.within(future.done, PING):
+                self._generation = max(self._generation, future.result().generation)
+                self._met = True
+                return
+            self._attempts.remove_pending_request(future)
+            if time.monotonic() > end:
+                raise Unreachable(f"{self.authority} was not found within {self._wait:g} s")
 
     async def admit(
         self, episode: str, step: str, provider: str, generation: int

@@ -39,7 +39,8 @@ class Reconciler:
         self._busy = False
         self._met = False
         self._generation = 0
-        self._started: Ns = -1
+        self._past: dict[str, frozenset[str]] = {}
+        """By provider: the attempts that were open at the first contact. Later ones are this node's own."""
         self._sent: dict[str, None] = {}
         self._seen: dict[str, tuple[bytes, Ns]] = {}
         self._rivals: dict[str, float] = {}
@@ -61,8 +62,6 @@ class Reconciler:
     def look(self) -> None:
         """Note which devices are there. One that is seen without a break has not restarted."""
         now = self._node.waits.now
-        if self._started < 0 and now > 0:
-            self._started = now
         for name, tool in self._node.tools.items():
             identity = tool.identity(self._node.providers[name].node)
             if not identity:
@@ -103,7 +102,9 @@ class Reconciler:
         self._busy, self.wanted = True, False
         try:
             for provider in self._node.providers:
-                for order in await self._node.port.open_attempts(provider):
+                orders = await self._node.port.open_attempts(provider)
+                self._past.setdefault(provider, frozenset(order.id for order in orders))
+                for order in orders:
                     await self._attempt(order)
             if not self._met:
                 self._met = True
@@ -128,10 +129,13 @@ class Reconciler:
             return  # only evidence can say more
         if (
             order.interaction is Interaction.DISPATCHED
-            and 0 <= self._started < order.dispatched
+            and order.id not in self._past[order.provider]
             and order.id not in self._sent
             and order.provider not in self._rivals
         ):
+            if node.admitting:  # it may be the one that is on its way here
+                self.wanted = True
+                return
             detail = "never sent: its goal had been given up when it was admitted"
             await self._report(
                 order, Said(Interaction.NEVER_ACCEPTED, detail=detail, answer=Answer.NEVER_ACCEPTED)

@@ -110,7 +110,7 @@ class World:
         return process
 
     def capability(self, wait=True, **parameters):
-        given = {"contracts": listed(CONTRACTS), "use_sim_time": "true", **parameters}
+        given = {"contracts": listed(CONTRACTS), "use_sim_time": "true", "authority_wait": 10.0, **parameters}
         process = self.start(CAPABILITY, *ros_args(given))
         if wait:
             process.wait_for_line("in contact with the authority", 40)
