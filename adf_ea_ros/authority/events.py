@@ -14,6 +14,7 @@ from adf_ea_ros.authority.model import (
     Interaction,
     Node,
     Obligation,
+    Operation,
 )
 from adf_ea_ros.contracts.conditions import Condition, Ns
 from adf_ea_ros.evidence.types import Finding
@@ -21,6 +22,16 @@ from adf_ea_ros.evidence.types import Finding
 
 class Event(msgspec.Struct, frozen=True, tag_field="type", tag=True):
     """Base of all events; ``type`` in the JSON form is the class name."""
+
+
+class Inheritance(msgspec.Struct, frozen=True):
+    """The account of an established operation that a standing episode hands on to the next one (X11)."""
+
+    key: str
+    operation: Operation
+    retries: int
+    certificates: tuple[Certificate, ...]
+    touched: tuple[tuple[str, Ns], ...]  # fact: samples up to here say nothing of now
 
 
 class EpisodeStarted(Event, frozen=True, tag=True):
@@ -38,6 +49,7 @@ class EpisodeStarted(Event, frozen=True, tag=True):
     standing: bool = False
     planner: str = ""
     generation: int = 0
+    inherited: tuple[Inheritance, ...] = ()  # of a standing episode that goes on in this one
 
 
 class Decided(Event, frozen=True, tag=True):

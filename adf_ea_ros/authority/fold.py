@@ -39,7 +39,7 @@ def replay(events: Iterable[ev.AnyEvent], state: State | None = None) -> State:
 
 
 def _started(state: State, event: ev.EpisodeStarted) -> State:
-    return replace(
+    started = replace(
         with_goal(state, event.obligations),
         episode=event.episode,
         task=event.task,
@@ -53,6 +53,21 @@ def _started(state: State, event: ev.EpisodeStarted) -> State:
         physical=event.physical,
         observation=event.observation,
     )
+    for account in event.inherited:
+        started = _inherited(started, account)
+    return started
+
+
+def _inherited(state: State, account: ev.Inheritance) -> State:
+    record = KeyRecord(operation=account.operation, retries=account.retries, attempts=1)
+    state = replace(
+        state,
+        keys=state.keys.set(account.key, record),
+        touched=state.touched.update(dict(account.touched)),
+    )
+    for certificate in account.certificates:
+        state = _certified(state, ev.Certified(certificate))
+    return state
 
 
 def _decided(state: State, event: ev.Decided) -> State:

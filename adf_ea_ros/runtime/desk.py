@@ -17,6 +17,7 @@ from adf_ea_ros.contracts.conditions import Ns
 from adf_ea_ros.ledger.errors import LedgerError
 from adf_ea_ros.runtime.public import Order, Ruling, not_ready, order, refusal, ruling
 from adf_ea_ros.runtime.service import AuthorityService
+from adf_ea_ros.runtime.standing import LENGTH, Asked, Standing
 
 Watcher = Callable[[Ruling, State], None]
 """Called with every decision, once it is durable. Must not call the desk: decisions do not nest."""
@@ -33,6 +34,7 @@ class Desk:
         self._last: tuple[Decision, Ruling] | None = None
         self.closed = "it is not configured"
         """Why nothing is decided; empty while the desk is open."""
+        self.standing_length = LENGTH
         self.watchers: list[Watcher] = []
 
     # -- life ------------------------------------------------------------------------------------------
@@ -101,6 +103,17 @@ class Desk:
         """Ask to run a step now; the order is to be carried out where there is one."""
         said, decision = self._decide(
             "Dispatch", step, lambda s, now: s.dispatch(episode, step, provider, now, generation)
+        )
+        if decision is None or decision.attempt is None:
+            return said, None
+        return said, order(decision.after, decision.attempt, self.now)
+
+    def admit_goal(self, asked: Asked) -> tuple[Ruling, Order | None]:
+        """Ask to carry out a goal of a client that knows no episode."""
+        said, decision = self._decide(
+            "Dispatch",
+            asked.capability,
+            lambda s, now: Standing(s, self.standing_length).admit(asked, now),
         )
         if decision is None or decision.attempt is None:
             return said, None

@@ -13,6 +13,7 @@ from adf_ea_ros.authority.model import Interaction
 from adf_ea_ros.authority.requests import Answer
 from adf_ea_ros.runtime.desk import Desk
 from adf_ea_ros.runtime.public import Order, Ruling
+from adf_ea_ros.runtime.standing import Asked
 
 
 class Unreachable(Exception):
@@ -26,6 +27,10 @@ class AuthorityPort(Protocol):
         self, episode: str, step: str, provider: str, generation: int
     ) -> tuple[Ruling, Order | None]:
         """Ask to run a step. An order that comes too late is handed to ``on_late``, never lost."""
+        ...
+
+    async def admit_goal(self, asked: Asked) -> tuple[Ruling, Order | None]:
+        """Ask to carry out a goal of a client that knows no episode; else as ``admit``."""
         ...
 
     async def report(
@@ -69,6 +74,11 @@ class LocalPort:
         """See ``AuthorityPort``."""
         await self._arrival(provider)
         return self._desk.admit(episode, step, provider, generation)
+
+    async def admit_goal(self, asked: Asked) -> tuple[Ruling, Order | None]:
+        """See ``AuthorityPort``."""
+        await self._arrival(asked.provider)
+        return self._desk.admit_goal(asked)
 
     async def report(
         self, attempt: str, answer: Answer | None, interaction: Interaction, detail: str

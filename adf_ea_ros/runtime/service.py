@@ -89,12 +89,17 @@ class AuthorityService:
         if self.book.state(episode) is not None:
             return "", self.refuse("Begin", task, "X5.task", f"there is an episode {episode!r} already", now)
         request = rq.Begin(replace(start, generation=self.book.generation), spec.planners)
+        decision = self.begin(request, now)
+        return episode if decision.authorized else "", decision
+
+    def begin(self, request: rq.Begin, now: Ns) -> Decision:
+        """Begin the episode that the request names, which must be a new one (rule X5)."""
+        episode = request.start.episode
         decision = self._commit(episode, State(), request, now)
-        if not decision.authorized:
-            return "", decision
-        for provider, reason in self.unavailable.items():
-            self._ask(episode, rq.SetAvailability(provider, reason), now)
-        return episode, decision
+        if decision.authorized:
+            for provider, reason in self.unavailable.items():
+                self._ask(episode, rq.SetAvailability(provider, reason), now)
+        return decision
 
     def revise(self, episode: str, steps: Iterable[Step], author: str, now: Ns) -> Decision:
         """Propose the residual plan (rule 1)."""
@@ -264,6 +269,10 @@ class AuthorityService:
         wanted = needed(node.operation, provider) if node is not None else ()
         found = self.book.ledger.leases(wanted) if wanted else []
         return tuple(Lease(one.subject, one.holder, one.attempt, one.since) for one in found)
+
+    def ask(self, episode: str, request: rq.AnyRequest, now: Ns) -> Decision:
+        """Decide on a request that is grounded already, with the evidence of this moment."""
+        return self._ask(episode, request, now)
 
     def _ask(self, episode: str, request: rq.AnyRequest, now: Ns) -> Decision:
         try:

@@ -1,0 +1,186 @@
+"""Standing tasks: one episode for all goals of clients that know none, and each goal admitted in one breath.
+
+The episode outlives the goals, and so do its accounts: a client that gives up waiting and sends its goal
+again meets its own earlier attempt. Finding the episode, revising its proposal and asking for the dispatch is
+one call under the one writer, so two goals cannot get between each other's steps.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+
+import msgspec
+from msgspec.structs import replace
+
+from adf_ea_ros.authority import requests as rq
+from adf_ea_ros.authority.decision import Decision
+from adf_ea_ros.authority.events import Inheritance
+from adf_ea_ros.authority.grounding import GroundingFault, ground_operation, ground_task
+from adf_ea_ros.authority.model import EffectKind, Node, Operation, accounting_key
+from adf_ea_ros.authority.state import State, effect_key, fact_name
+from adf_ea_ros.contracts.conditions import Ns
+from adf_ea_ros.contracts.model import Task
+from adf_ea_ros.runtime.service import AuthorityService
+
+LENGTH = 500
+"""Attempts after which a standing episode gives way to a new one, as soon as nothing in it is open."""
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """A goal of a client that knows no episode. ``goal`` names it: asked for again, it is the same one."""
+
+    task: str
+    author: str
+    capability: str
+    provider: str
+    arguments: str  # a JSON object
+    goal: str
+
+
+class Standing:
+    """The standing episodes of one authority. Calls must be serialized, as for the service behind it."""
+
+    def __init__(self, service: AuthorityService, length: int = LENGTH) -> None:
+        """``length``: see ``LENGTH``."""
+        self._service = service
+        self._length = length
+
+    def admit(self, asked: Asked, now: Ns) -> Decision:
+        """Ask to carry out a goal; ``decision.attempt`` is to be sent where there is one.
+
+        The decision is the one on the dispatch, or the refusal that came before it: of the task, or of the
+        step as part of the proposal.
+        """
+        episode, refused = self._episode(asked, now)
+        if refused is not None:
+            return refused
+        state = self._service.book.active()[episode]
+        try:
+            node = self._node(state, asked, now)
+        except GroundingFault as fault:
+            faults = ((fault.code, str(fault)),)
+            return self._service.ask(episode, rq.Revise((), faults, asked.author), now)
+        if state.proposal.nodes.get(node.id) != node:
+            revised = self._service.ask(episode, rq.Revise(_residual(state, node), (), asked.author), now)
+            if not revised.authorized:
+                return revised
+        return self._service.dispatch(episode, node.id, asked.provider, now)
+
+    # -- episodes --------------------------------------------------------------------------------------
+
+    def _episode(self, asked: Asked, now: Ns) -> tuple[str, Decision | None]:
+        """The standing episode of a task: the one that is under way, or a new one."""
+        try:
+            task = self._service.catalog.task(asked.task)
+        except KeyError as error:
+            return "", self._service.refuse("Begin", asked.task, "X5.task", error.args[0], now)
+        if not task.standing:
+            text = f"{task.id} is not a standing task: it needs an episode of its own"
+            return "", self._service.refuse("Begin", asked.task, "X5.task", text, now)
+        mine = [state for state in self._service.book.active().values() if _of(state, task)]
+        for old in mine[:-1]:  # a crash came between the beginning of one and the end of the other
+            if _at_rest(old, now):
+                self._end(old, mine[-1].episode, asked.author, now)
+        if not mine:
+            episode, decision = self._service.start_episode(task.id, asked.author, now)
+            return episode, None if episode else decision
+        latest = mine[-1]
+        if len(latest.attempts) >= self._length and not latest.halted and _at_rest(latest, now):
+            return self._roll_over(latest, task, asked.author, now), None
+        return latest.episode, None
+
+    def _roll_over(self, old: State, task: Task, author: str, now: Ns) -> str:
+        """Begin a new episode with what is left of the budgets and what was established, and end the old one.
+
+        The name of the old one where that fails: it goes on.
+        """
+        name = f"{task.id}-{uuid.uuid4().hex[:8]}"
+        try:
+            start = ground_task(self._service.catalog, task, name, author, now)
+        except GroundingFault:
+            return old.episode
+        start = replace(
+            start,
+            generation=self._service.book.generation,
+            inherited=tuple(_established(old)),
+            physical=old.physical,
+            observation=old.observation,
+        )
+        if not self._service.begin(rq.Begin(start, task.planners), now).authorized:
+            return old.episode
+        self._end(old, name, author, now)
+        return name
+
+    def _end(self, old: State, heir: str, author: str, now: Ns) -> None:
+        reason = f"{len(old.attempts)} attempts, and none of them is open: {heir} goes on"
+        self._service.stop(old.episode, author, reason, now, heir)
+
+    # -- goals -----------------------------------------------------------------------------------------
+
+    def _node(self, state: State, asked: Asked, now: Ns) -> Node:
+        """The step that a goal means.
+
+        A goal for a state is the same operation whenever it is asked for. A goal that causes an event is one
+        of its own each time, unless an earlier one with the same effects is in doubt: then it is that one.
+        """
+        operation = ground_operation(self._service.catalog, asked.capability, asked.arguments, "once", now)
+        if all(effect.kind is EffectKind.STATE for effect in operation.effects):
+            return Node(f"{operation.capability}_{operation.key[1:9]}", operation)
+        doubtful = _in_doubt(state, operation)
+        occurrence = doubtful.occurrence if doubtful is not None else f"g{asked.goal}"
+        key = accounting_key(operation.effects, occurrence)
+        return Node(
+            f"{operation.capability}_{occurrence}", replace(operation, occurrence=occurrence, key=key)
+        )
+
+
+def _of(state: State, task: Task) -> bool:
+    return state.standing and state.task.startswith(f"task/{task.id}@")
+
+
+def _at_rest(state: State, now: Ns) -> bool:
+    """Nothing is unresolved, and nothing that was verified could still act."""
+    lingering = (state.attempts[name] for name in state.lingering)
+    return not state.execution and not any(attempt.could_take_effect(now) for attempt in lingering)
+
+
+def _in_doubt(state: State, operation: Operation) -> Operation | None:
+    """The operation with the same effects whose outcome is owed."""
+    wanted = _meaning(operation)
+    for owed in state.execution.values():
+        other = state.keys[owed.key].operation
+        if other is not None and _meaning(other) == wanted:
+            return other
+    return None
+
+
+def _meaning(operation: Operation) -> frozenset[str]:
+    return frozenset(effect_key(effect.kind, effect.condition) for effect in operation.effects)
+
+
+def _residual(state: State, node: Node) -> tuple[Node, ...]:
+    """The steps that are in doubt, and the new one."""
+    open_keys = {owed.key for owed in state.execution.values()} - {node.operation.key}
+    kept = [other for other in state.proposal.nodes.values() if other.operation.key in open_keys]
+    return (*kept, node)
+
+
+def _established(state: State) -> Iterator[Inheritance]:
+    """The accounts of what holds: without them a goal for it would be carried out once more.
+
+    There are no more of them than there are facts: certificates of two states that exclude each other do not
+    stand beside each other.
+    """
+    for key, record in state.keys.items():
+        operation = record.operation
+        certificates = tuple(state.certificates[name] for name in record.certificates.values())
+        if (
+            record.established
+            and operation is not None
+            and all(effect.kind is EffectKind.STATE for effect in operation.effects)
+            and not any(certificate.revoked for certificate in certificates)
+        ):
+            facts = sorted(map(fact_name, operation.facts))
+            touched = tuple((fact, state.touched[fact]) for fact in facts if fact in state.touched)
+            yield Inheritance(key, operation, record.retries, certificates, touched)
