@@ -88,7 +88,7 @@ class ServicePort:
         """Return once the authority that lives now has answered something.
 
         A killed authority stays in the graph for a while, and a request to it is lost without
-        a word. What must be repeated is sent only where a harmless question was answered before.
+        a word. What must not be repeated is sent only where a harmless question was answered.
         """
         end = time.monotonic() + self._wait
         while not self._met or self._node.count_services(self._admit.service_name) > 1:
