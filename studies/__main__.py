@@ -84,7 +84,11 @@ def _one(name: str, console: Console, ros: bool) -> tuple[Result, float]:
     columns = (TextColumn("{task.description}"), BarColumn(), counter, TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task(name, total=None, now="")
-        result = find(name, ros=ros)(lambda now: progress.update(task, advance=1, now=now))
+
+        def tick(now: str, total: int | None = None) -> None:
+            progress.update(task, advance=1, now=now, total=total)
+
+        result = find(name, ros=ros)(tick)
     return result, time.perf_counter() - begun
 
 

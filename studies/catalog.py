@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from typing import Any
 
-from studies.report.model import Result
+from studies.report.model import Result, Tick
 
 MODULES = {
     "comparison": "studies.comparison.study",
@@ -25,7 +24,7 @@ ROS_OF_ITS_OWN = {"heating": "studies.heating.ros"}
 """Studies whose form through real nodes is a module of its own; those of the others are in ``studies.ros``.
 """
 
-Study = Callable[[Callable[[str], Any]], Result]
+Study = Callable[[Tick], Result]
 
 
 def find(name: str, *, ros: bool = False) -> Study:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from studies import yamls
-from studies.comparison.run import Condition
+from studies.comparison.run import Condition, Run
 from studies.controls.interfaces import INTERFACES, Interface
 from studies.device import Device, Log, rules
 from studies.device.device import PACE
@@ -89,15 +89,35 @@ def contracts(retry: bool) -> Library:
 
 
 def execute(case: Case, arm: type[Method], interface: Interface) -> Judged:
-    """One run: the interface holds both budgets for both arms, as the common policy says."""
-    library, log, condition = contracts(case.retry), Log(), case.condition
+    """One run, and what came of it."""
+    library = contracts(case.retry)
+    run = converse(case.condition, arm, library, case=case, interface=interface)
+    found = score(run.events, library, library.task(case.condition.task))
+    done = {e["cause"] for e in run.events if e["kind"] == "effect"}
+    cut = any(e["kind"] == "cutoff" for e in run.events)
+    return Judged(case, found, run.events, cut, len(done))
+
+
+def converse(
+    condition: Condition,
+    arm: type[Method],
+    library: Library,
+    name: str = "",
+    *,
+    case: Case,
+    interface: Interface,
+) -> Run:
+    """One run: the interface holds both budgets for both arms, as the common policy says.
+
+    ``condition`` is the case's, perhaps at another time; ``name`` that of the run, where it needs its own.
+    """
+    log = Log()
     device = Device(
-        library, log, initial=condition.initial, rules=condition.faults, fields={}, gone=condition.gone
-    )
-    setting = Setting(
-        library, library.task(condition.task), device, f"{case.name}-{arm.name}-{interface.name}"
-    )
-    running = arm(setting)
+        library, log, initial=condition.initial, rules=condition.faults, fields={}, gone=condition.gone,
+        start=condition.start,
+    )  # fmt: skip
+    name = name or f"{case.name}-{arm.name}-{interface.name}"
+    running = arm(Setting(library, library.task(condition.task), device, name))
     running.handle(0, Request("propose", steps=PLAN))
     observed, cut = 0, False
     for number, scripted in enumerate(condition.stream[:TURNS], 1):
@@ -133,9 +153,7 @@ def execute(case: Case, arm: type[Method], interface: Interface) -> Judged:
     running.finish()
     device.close()
     log.add("end", how="budget" if cut else running.end)
-    found = score(log.events, library, library.task(condition.task))
-    done = {e["cause"] for e in log.events if e["kind"] == "effect"}
-    return Judged(case, found, log.events, cut, len(done))
+    return Run(condition, arm.name, log.events, ())
 
 
 def study(tick: Callable[[str], Any]) -> Result:

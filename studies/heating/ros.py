@@ -10,7 +10,6 @@ import contextlib
 import io
 import os
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +28,7 @@ from studies.heating.cases import CASES, Case
 from studies.heating.decisions import Step, from_events, words
 from studies.heating.study import adf
 from studies.report.manifest import ROOT
-from studies.report.model import Check, Result, Table
+from studies.report.model import Check, Result, Table, Tick
 
 NAME = "heating"
 FACTOR = 10.0
@@ -53,13 +52,13 @@ def told(case: Case, folder: Path) -> tuple[tuple[Step, ...], list[dict[str, Any
     return from_events(events), [msgspec.json.decode(encode_event(event)) for event in events]
 
 
-def study(tick: Callable[[str], Any]) -> Result:
+def study(tick: Tick) -> Result:
     """Run the cases both ways and compare."""
     result = Result(f"{NAME}-ros", "Heating H1 to H4 through the nodes")
     table = Table("Decisions of the authority", ("through nodes", "in one process"))
     with tempfile.TemporaryDirectory(prefix="adf_ea_heating_") as folder:
         for case in CASES:
-            tick(f"{case.name} through nodes")
+            tick(f"{case.name} through nodes", total=len(CASES))
             sequence, events = told(case, Path(folder))
             outcome, _ = adf(case)
             here, there = words(sequence), words(outcome.decisions)

@@ -19,6 +19,10 @@ from adf_ea_ros.ledger.sqlite import SqliteLedger
 from adf_ea_ros.runtime.book import Book
 from adf_ea_ros.runtime.service import AuthorityService
 
+_SHM = Path("/dev/shm")  # noqa: S108 - folders of our own are made in it
+MEMORY = _SHM if _SHM.is_dir() else None
+"""Where a temporary folder lies in memory; None: nowhere, so that it lies on the disk."""
+
 
 class Shelf:
     """The ledgers of this process. They go when it ends."""
@@ -50,8 +54,7 @@ class Shelf:
     def _open(self) -> None:
         folder = self._folders.get(self._on_disk)
         if folder is None:
-            memory = Path("/dev/shm")  # noqa: S108 - a folder of our own is made in it
-            base = memory if memory.is_dir() and not self._on_disk else None
+            base = None if self._on_disk else MEMORY
             folder = self._folders[self._on_disk] = Path(tempfile.mkdtemp(prefix="adf_ea_studies_", dir=base))
             atexit.register(self._close, folder)
         if self._ledger is not None:

@@ -7,11 +7,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from studies.device.log import Event
 
 Cell = str | int | float
+
+
+class Tick(Protocol):
+    """Told before each run what comes now, for the progress bar; ``total``: how many there will be."""
+
+    def __call__(self, now: str, /, total: int | None = None) -> Any:
+        """One more."""
+        ...
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,11 @@ a manifest of all inputs by hash go to `build/studies`. ADF-EA is always the pro
 `AuthorityService`, contracts loaded from YAML, a SQLite ledger. The baselines are written from the
 paper's description of them. The scorer reads raw events and uses no code of the product. {LEGEND}
 
-With `--ros` a study makes its ADF-EA runs twice, in this process and through the real authority node
-(requests as service calls, readings as messages from nodes of the declared names, units in the graph, ROS
-time), and every request must have the same answer with the same reasons; the heating study runs as the
-demo's processes. Depth and width go through the node up to size 8.
+With `--ros` a study makes its ADF-EA runs twice, in this process and through the real nodes: steps as goals
+of a capability node, which asks the authority node, calls the units' services and reports what they answer;
+other requests as service calls; readings as messages from nodes of the declared names; ROS time. Every
+request must have the same answer with the same reasons, and every run the same score. The heating study runs
+as the demo's processes. All of it takes some minutes, most of them depth and width.
 
 Contracts, conditions, devices, baselines and scorer are frozen by hash in `studies/frozen.json`; a test holds
 it.

@@ -1,4 +1,4 @@
-"""ADF-EA through the node: the client of ``studies.methods.adf``, with another way to its authority."""
+"""ADF-EA through the nodes: the client of ``studies.methods.adf``, with another way to its authority."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from adf_ea_ros import msg
 from adf_ea_ros.authority.grounding import Step
 from adf_ea_ros.authority.model import Interaction
 from adf_ea_ros.evidence.types import Observation
-from adf_ea_ros.nodes.convert import INTERACTIONS, order_of, ruling_of
+from adf_ea_ros.nodes.convert import ruling_of
+from adf_ea_ros.runtime.public import Ruling
 from studies.device import Sample
 from studies.methods.adf import Adf
 from studies.methods.base import Setting
@@ -19,15 +20,16 @@ from studies.ros.link import Link
 
 
 class Remote:
-    """The requests of an ``AuthorityService`` as service calls, at the time that each is given.
+    """The requests of an ``AuthorityService`` as service calls and goals, at the time that each is given.
 
     ``book`` and ``buffers`` are those of the node: the client looks at them to know which fact a step is
-    about, and whether the retry hook may ask. Everything that is decided is decided on a service call.
+    about, and whether the retry hook may ask. Everything that is decided is decided on a message.
     """
 
     def __init__(self, link: Link) -> None:
         """``link`` leads to the node."""
         self._link = link
+        self._running: dict[str, str] = {}
         self.book, self.buffers = link.service.book, link.service.buffers
         self.listeners: list[Any] = []
 
@@ -51,18 +53,25 @@ class Remote:
         return _said(answer.decision)
 
     def dispatch(self, episode: str, step: str, provider: str, now: int) -> Any:
-        """See ``AuthorityService``."""
+        """A goal of the capability node, which asks the authority and calls the unit.
+
+        A provider that nobody wraps has no action; the authority is asked about it all the same.
+        """
         self._link.at(now)
-        answer = self._link.call("admit", episode=episode, step=step, provider=provider)
-        said = _said(answer.decision)
-        said.attempt = order_of(answer.attempt) if said.authorized else None
+        if not self._link.offers(provider):
+            return _said(self._link.call("admit", episode=episode, step=step, provider=provider).decision)
+        said = _told(self._link.execute(episode, step, provider))
+        if said.authorized:
+            self._running[said.id] = provider
+            said.attempt = SimpleNamespace(id=said.id, provider=provider)
         return said
 
-    def report(self, attempt: str, interaction: Interaction, now: int) -> Any:
-        """See ``AuthorityService``."""
+    def report(self, attempt: str, interaction: Interaction, now: int) -> None:
+        """The unit answers, or keeps silent past the deadline, and the capability node reports it."""
         self._link.at(now)
-        answer = self._link.call("report", attempt=attempt, interaction=INTERACTIONS[interaction])
-        return _said(answer.decision)
+        provider = self._running.pop(attempt)
+        success = None if interaction is Interaction.LOST else interaction is Interaction.SUCCEEDED
+        self._link.answer(provider, attempt, success=success)
 
     def observe(self, episode: str, step: str, now: int) -> Any:
         """See ``AuthorityService``."""
@@ -98,17 +107,25 @@ class Remote:
 
 
 def through(arm: type[Adf], link: Link) -> type[Adf]:
-    """The same client, asking the node."""
+    """The same client, asking the nodes."""
 
-    def connect(_self: Adf, _setting: Setting) -> Any:
-        return Remote(link)
+    class Through(arm):  # type: ignore[misc, valid-type]
+        def connect(self, _setting: Setting) -> Any:
+            return Remote(link)
 
-    return type(f"Ros{arm.__name__}", (arm,), {"connect": connect})
+        def _take(self, samples: Iterable[Sample]) -> None:
+            super()._take(samples)
+            link.settle()
+
+    return Through
 
 
 def _said(message: Any) -> SimpleNamespace:
-    said = ruling_of(message)
+    return _told(ruling_of(message))
+
+
+def _told(said: Ruling) -> SimpleNamespace:
     return SimpleNamespace(
-        authorized=said.authorized, rules=tuple(said.rules), reasons=tuple(said.reasons),
-        sentence=said.sentence, attempt=None,
+        authorized=said.authorized, rules=said.rules, reasons=said.reasons, sentence=said.sentence,
+        attempt=None, id=said.attempt,
     )  # fmt: skip

@@ -1,14 +1,15 @@
-"""A study's ADF-EA runs through the real authority node: the same answers to the same requests.
+"""A study's ADF-EA runs through the real nodes: the same answers to the same requests.
 
-Each condition runs twice, on the service in this process and on the node over services and topics. Every
-request must have the same outcome with the same reason codes, and the independent scores must be equal.
+Each condition runs twice, on the service in this process, and on the authority node and the capability node
+over actions, services and topics. Every request must have the same outcome with the same reason codes, and
+the independent scores must be equal.
 """
 
 from __future__ import annotations
 
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,7 +18,8 @@ from studies.comparison.run import Condition, Run, execute
 from studies.device.device import START
 from studies.inputs import SECOND, Library
 from studies.methods import Adf
-from studies.report.model import Check, Result, Table
+from studies.methods.desk import MEMORY
+from studies.report.model import Check, Result, Table, Tick
 from studies.ros.adf import through
 from studies.ros.link import Link
 from studies.scorer import score
@@ -27,20 +29,22 @@ GAP = 10_000 * SECOND
 
 
 class Item(NamedTuple):
-    """One run that is to be made both ways."""
+    """One run that is to be made both ways, by ``execute``."""
 
     group: str
     library: Library
     condition: Condition
     arm: type[Adf]
+    execute: Callable[..., Run] = execute
 
 
 def both(link: Link, item: Item, number: int) -> tuple[Run, Run]:
-    """An item in this process, and through the node."""
+    """An item in this process, and through the nodes."""
     link.restore(item.condition.gone)
-    here = execute(item.condition, item.arm, link.library, f"here-{item.group}-{item.condition.name}")
+    name = f"here-{item.group}-{item.condition.name}"
+    here = item.execute(item.condition, item.arm, link.library, name)
     later = item.condition._replace(start=START + (number + 1) * GAP)
-    return here, execute(later, through(item.arm, link), link.library)
+    return here, item.execute(later, through(item.arm, link), link.library)
 
 
 def answers(run: Run) -> list[tuple[Any, ...]]:
@@ -61,20 +65,20 @@ def scores(item: Item, runs: Iterable[Run]) -> list[dict[str, Any]]:
     return found
 
 
-def compare(name: str, title: str, items: Iterable[Item], tick: Callable[[str], Any]) -> Result:
-    """Run all items, with one node for each set of contracts."""
-    result = Result(f"{name}-ros", f"{title}, through the authority node")
+def compare(name: str, title: str, items: Sequence[Item], tick: Tick) -> Result:
+    """Run all items, with one set of nodes for each set of contracts."""
+    result = Result(f"{name}-ros", f"{title}, through the nodes")
     by_library: defaultdict[Path, list[Item]] = defaultdict(list)
     for item in items:
         by_library[item.library.folder].append(item)
     counts: dict[str, list[int]] = {}
     for listed in by_library.values():
         with (
-            tempfile.TemporaryDirectory(prefix="adf_ea_ros_") as folder,
+            tempfile.TemporaryDirectory(prefix="adf_ea_ros_", dir=MEMORY) as folder,
             Link(listed[0].library, Path(folder)) as link,
         ):
             for number, item in enumerate(listed):
-                tick(f"{item.group} {item.condition.name} through the node")
+                tick(f"{item.group}: {item.condition.name} through the nodes", total=len(items))
                 here, there = both(link, item, number)
                 same = answers(here) == answers(there)
                 first, second = scores(item, (here, there))

@@ -1,9 +1,9 @@
-"""The studies in their form through the node: which runs each of them makes both ways."""
+"""The studies in their form through the nodes: which runs each of them makes both ways."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from studies.ablations.study import ARMS as ABLATED
 from studies.ablations.study import cases as ablated
@@ -14,22 +14,19 @@ from studies.compositions.study import FILE
 from studies.contrasts.pairs import ARMS as EDITS
 from studies.contrasts.pairs import PAIRS
 from studies.contrasts.study import PlainAdf
-from studies.controls.study import PLAN, ControlledAdf, contracts
+from studies.controls.interfaces import INTERFACES
+from studies.controls.study import ControlledAdf, contracts, converse
 from studies.controls.study import cases as controlled
 from studies.household.population import library
 from studies.household.replay import ReplayAdf
 from studies.lifecycle.cases import cases as lifecycle_cases
-from studies.methods import Adf, Request
-from studies.report.model import Result
+from studies.methods import Adf
+from studies.report.model import Result, Tick
 from studies.ros.compare import Item, compare
 from studies.scaling.study import condition as sized
 from studies.scaling.study import contracts as stages
 from studies.scaling.study import units
 from studies.variants import variant
-
-Tick = Callable[[str], Any]
-LARGEST = 8
-"""Size up to which depth and width go through the node: each reading is a message that is waited for."""
 
 
 def _comparison() -> Iterator[Item]:
@@ -63,17 +60,15 @@ def _contrasts() -> Iterator[Item]:
 
 
 def _controls() -> Iterator[Item]:
-    for case in controlled():
-        requests = (Request("propose", steps=PLAN), *case.condition.stream)
-        yield Item(
-            "all cases", contracts(case.retry), case.condition._replace(stream=requests), ControlledAdf
-        )
+    for interface in INTERFACES:
+        for case in controlled():
+            run = functools.partial(converse, case=case, interface=interface())
+            yield Item(interface.name, contracts(case.retry), case.condition, ControlledAdf, run)
 
 
 def _scaling() -> Iterator[Item]:
     for unit in units():
-        if unit.size <= LARGEST:
-            yield Item(f"{unit.dimension} {unit.size}", stages(), sized(unit), ReplayAdf)
+        yield Item(f"{unit.dimension} {unit.size}", stages(), sized(unit), ReplayAdf)
 
 
 def _ablations() -> Iterator[Item]:
@@ -92,12 +87,12 @@ FORMS: dict[str, tuple[str, Callable[[], Iterator[Item]]]] = {
     "composed": ("Composed faults", _composed),
     "contrasts": ("Paired contrasts", _contrasts),
     "controls": ("Recovery-policy controls", _controls),
-    "scaling": (f"Depth and width up to {LARGEST}", _scaling),
+    "scaling": ("Depth and width", _scaling),
     "ablations": ("Component ablations", _ablations),
 }
 
 
 def form(name: str) -> Callable[[Tick], Result]:
-    """The study ``name`` through the node."""
+    """The study ``name`` through the nodes."""
     title, items = FORMS[name]
-    return lambda tick: compare(name, title, items(), tick)
+    return lambda tick: compare(name, title, list(items()), tick)

@@ -1,4 +1,4 @@
-"""The heating study through real nodes decides as it does in one process."""
+"""The studies through real nodes: the same decisions as in one process."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from studies.catalog import find
+from studies.catalog import MODULES, ROS_OF_ITS_OWN, find
 from studies.heating.cases import CASES, Case
 from studies.heating.decisions import from_events, words
 from studies.heating.study import adf
@@ -23,11 +23,43 @@ def test_the_same_decisions(case: Case, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["comparison", "compositions", "controls"])
-def test_the_same_answers_through_the_node(name: str) -> None:
+def test_the_same_answers_through_the_nodes(name: str) -> None:
     pytest.importorskip("rclpy")
-    result = find(name, ros=True)(lambda _: None)
+    result = find(name, ros=True)(lambda *_, **__: None)
     assert result.runs
     assert not [check.claim for check in result.checks if not check.holds], result.notes
+
+
+@pytest.mark.parametrize("name", ["lifecycle", "composed", "contrasts", "scaling", "ablations"])
+def test_the_first_of_each_kind_through_the_nodes(name: str) -> None:
+    """The short form; ``python -m studies --ros`` makes all runs."""
+    pytest.importorskip("rclpy")
+    from studies.ros.compare import Item, compare
+    from studies.ros.forms import FORMS
+
+    title, items = FORMS[name]
+    first: dict[str, Item] = {}
+    for item in items():
+        if name != "scaling" or (item.group in {"depth 4", "width 4"} and "late" in item.condition.name):
+            first.setdefault(item.group, item)
+    chosen = list(first.values())
+    assert len(chosen) >= 2
+    result = compare(name, title, chosen, lambda *_, **__: None)
+    assert len(result.runs) == len(chosen)
+    assert not [check.claim for check in result.checks if not check.holds], result.notes
+
+
+def test_every_run_of_every_study_has_its_form() -> None:
+    """All that ADF-EA does in one process is there to be done through the nodes."""
+    pytest.importorskip("rclpy")
+    from studies.ros.forms import FORMS
+
+    assert FORMS.keys() | ROS_OF_ITS_OWN.keys() == MODULES.keys()
+    counts = {name: len(list(items())) for name, (_, items) in FORMS.items()}
+    assert counts == {
+        "comparison": 17, "compositions": 6, "lifecycle": 49, "composed": 16, "contrasts": 72, "controls": 22,
+        "scaling": 100, "ablations": 129,
+    }  # fmt: skip
 
 
 def test_a_difference_would_be_seen(tmp_path: Path) -> None:
