@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable
@@ -36,6 +37,9 @@ RUN = 120.0
 """Seconds within which a step must have run and been judged."""
 
 _LOOK = 0.05  # seconds between two looks at the graph
+_AGAIN = 0.25  # seconds before an authority that is not ready is asked again
+NOT_READY = "X5.not_ready"
+"""Reason of an authority that decides nothing now: nothing was written, and the same may be asked again."""
 _KEPT = 1000  # decisions that a stream holds for a reader who is slow
 
 Tell = Callable[[Any], None]
@@ -164,11 +168,19 @@ class AsyncPlanner:
     async def start(self, task: str, planner: str = "") -> str:
         """Take up a loaded task; gives the episode, which the other methods then speak of.
 
+        An authority that has just been started may not be active yet, or have no simulated time: it is asked
+        again for as long as a request may take.
+
         Raises:
             NotStarted: refused.
         """
         request = StartEpisode.Request(task=task, planner=planner or self.node.get_name())
         answer = await self._call(StartEpisode, "start_episode", request)
+        for _ in range(round(self._timeout / _AGAIN)):
+            if answer.started or NOT_READY not in answer.decision.reasons:
+                break
+            await self._pause(_AGAIN)
+            answer = await self._call(StartEpisode, "start_episode", request)
         if not answer.started:
             raise NotStarted(answer.decision)
         self.episode_id = answer.episode
@@ -353,6 +365,10 @@ class AsyncPlanner:
             self.node.destroy_timer(timer)
         if left < 0:
             raise missing()
+
+    async def _pause(self, seconds: float) -> None:
+        with contextlib.suppress(NoAnswer):
+            await self._within(Future(), seconds, "nothing")
 
     async def _within(self, future: Any, seconds: float, what: str) -> Any:
         """The future's result; raises NoAnswer after so many seconds of real time."""

@@ -41,6 +41,7 @@ class Scripted:
         node = watcher.node
         group = ReentrantCallbackGroup()
         self.refuse_start = False
+        self.not_ready = 0  # so many starts are refused because the authority is not active yet
         self.swallow: set[str] = set()  # services that never answer
         self.swallow_first: set[str] = set()  # services that do not answer the first request
         self.reject_goals = False
@@ -80,6 +81,10 @@ class Scripted:
         self.publisher.publish(msg.Decision(id=f"{episode}:{number}", episode=episode, authorized=True))
 
     def _start(self, request: Any, response: Any) -> Any:
+        if self.not_ready:
+            self.not_ready -= 1
+            response.decision.reasons = ["X5.not_ready"]
+            return response
         response.started = not self.refuse_start
         response.episode = "" if self.refuse_start else "e"
         response.decision.reasons = ["X5.task"] if self.refuse_start else []
@@ -150,6 +155,15 @@ def test_a_refused_start_says_why(authority: Scripted, planner: Planner) -> None
     with pytest.raises(NotStarted, match=r"no task t \[X5.task\]"):
         planner.start("t")
     assert planner.episode_id == ""
+
+
+def test_a_start_waits_for_an_authority_that_is_not_ready_yet(authority: Scripted, planner: Planner) -> None:
+    authority.not_ready = 3
+    assert planner.start("t") == "e"
+    assert authority.not_ready == 0
+    authority.not_ready = 1000
+    with pytest.raises(NotStarted, match=r"X5.not_ready"):
+        planner.start("t")
 
 
 def test_a_planner_that_was_restarted_goes_on(authority: Scripted, planner: Planner) -> None:
