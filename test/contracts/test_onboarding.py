@@ -67,6 +67,16 @@ TOOL = {
         "properties": {
             "door": {"type": "string"},
             "speed": {"type": ["number", "null"], "exclusiveMinimum": 0},
+            "note": {"anyOf": [{"type": "string"}, {"type": "null"}], "default": None, "title": "Note"},
+            "mode": {"$ref": "#/$defs/Mode", "description": "How."},
+            "unit": {"const": "m"},
+            "either": {"anyOf": [{"type": "string"}, {"type": "number"}]},
+            "round": {"$ref": "#/$defs/Round"},
+            "gone": {"$ref": "#/$defs/Gone"},
+        },
+        "$defs": {
+            "Mode": {"enum": ["slow", "fast"], "title": "Mode"},
+            "Round": {"$ref": "#/$defs/Round"},
         },
     },
     "outputSchema": {"type": "object"},
@@ -164,7 +174,14 @@ def test_from_mcp():
     for content in (TOOL, [TOOL], {"tools": [TOOL]}, {"jsonrpc": "2.0", "result": {"tools": [TOOL]}}):
         (draft,) = drafts_from_mcp(as_bytes(content), "tools.json")
         assert draft.id == "open_door"
-        assert [(p.name, p.type) for p in draft.parameters] == [("door", "string"), ("speed", "number")]
+        assert [(p.name, p.type, p.choices, p.description) for p in draft.parameters] == [
+            ("door", "string", (), ""),
+            ("speed", "number", (), ""),
+            ("note", "string", (), "Note"),
+            ("mode", "string", ("slow", "fast"), "How."),
+            ("unit", "string", ("m",), ""),
+        ]
+        assert [note.split()[1] for note in draft.notes[1:4]] == ["'either'", "'round'", "'gone'"]
         assert dict(draft.claims) == {"read_only": "false", "idempotent": "true", "open_world": "false"}
         assert only_blanks(render(draft)) == []
     with pytest.raises(DraftError, match="open-door"):
@@ -213,6 +230,9 @@ JSON = st.recursive(
                     "name",
                     "minimum",
                     "safe",
+                    "$ref",
+                    "anyOf",
+                    "const",
                     "a\nb",
                     "??",
                 ]

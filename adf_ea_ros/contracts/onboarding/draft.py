@@ -100,7 +100,7 @@ version: 1.0.0
 title: {scalar(d.title or d.id)}
 description: {scalar(d.description)}
 lifecycle: draft
-subject: {scalar(blank("what it acts on: a fixed name such as robot, or an argument such as {sample}"))}
+subject: {scalar(blank(f"what it acts on: a fixed name such as robot{_or_argument(d)}"))}
 parameters:{chr(10) + parameters if parameters else " {}" + chr(10)}invocation:
   requires: {{}}  # facts that must be seen before it may run, each with condition and evidence
 effects:
@@ -137,6 +137,12 @@ evidence:
   reviewed: ""
   fingerprint: ""
 """
+
+
+def _or_argument(d: Draft) -> str:
+    """An argument of this very draft that may name the subject."""
+    texts = [p.name for p in d.parameters if p.type == "string"]
+    return f", or an argument such as {{{texts[0]}}}" if texts else ""
 
 
 _CLAIMS = {

@@ -13,6 +13,8 @@ from adf_ea_ros.contracts.units import nearest_unit
 
 _MAX_BYTES = 5_000_000
 _TYPES = ("boolean", "integer", "number", "string")
+_DEPTH = 8
+"""References and alternatives that are followed for one value."""
 
 
 def load_json(data: bytes, what: str) -> Any:
@@ -48,7 +50,8 @@ def words(value: Any, *keys: str) -> str:
 
 def parameters_of(schema: Any, notes: list[str]) -> tuple[DraftParameter, ...]:
     """Parameters for an input schema; what cannot be an argument becomes a note."""
-    schema = mapping(schema)
+    root = mapping(schema)
+    schema = _plain(root, root)
     if not schema:
         return ()
     if _type(schema) in _TYPES:
@@ -59,13 +62,47 @@ def parameters_of(schema: Any, notes: list[str]) -> tuple[DraftParameter, ...]:
         )
         return ()
     found: list[DraftParameter] = []
-    for name, inner in schema.get("properties", {}).items():
-        if _type(mapping(inner)) not in _TYPES:
-            kind = _type(mapping(inner)) or "no single type"
+    for name, given in schema.get("properties", {}).items():
+        inner = _plain(mapping(given), root)
+        if _type(inner) not in _TYPES:
+            kind = _type(inner) or "no single type"
             notes.append(f"input {clean(str(name))[:60]!r} is of {kind}: set it as a constant if needed")
             continue
-        found.append(_parameter(str(name), mapping(inner), notes, [p.name for p in found]))
+        found.append(_parameter(str(name), inner, notes, [p.name for p in found]))
     return tuple(found)
+
+
+def _plain(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A schema in one piece: what it refers to, the one alternative beside null, a constant as a choice.
+
+    That is how generators of tool schemas spell optional values, enumerations and literals.
+    """
+    for _ in range(_DEPTH):
+        key = next((k for k in ("$ref", "anyOf", "oneOf", "allOf") if k in schema), "")
+        if not key or "type" in schema:
+            break
+        inner = _referred(schema[key], root) if key == "$ref" else _single(schema[key])
+        if not inner:
+            break
+        schema = {**inner, **{k: v for k, v in schema.items() if k != key}}
+    if "const" in schema and "enum" not in schema:
+        schema = {**schema, "enum": [schema["const"]]}
+    return schema
+
+
+def _single(options: Any) -> Mapping[str, Any]:
+    """The one alternative that is not null, if there is just one."""
+    others = [mapping(option) for option in options] if isinstance(options, list) else []
+    others = [option for option in others if option.get("type") != "null"]
+    return others[0] if len(others) == 1 else {}
+
+
+def _referred(reference: Any, root: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What a reference within the same schema leads to, such as ``#/$defs/Mode``."""
+    found: Any = root
+    for part in reference.removeprefix("#/").split("/") if isinstance(reference, str) else ():
+        found = mapping(found).get(part)
+    return mapping(found) if found is not root else {}
 
 
 def _type(schema: Mapping[str, Any]) -> str:
