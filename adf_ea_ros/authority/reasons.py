@@ -81,6 +81,7 @@ REASONS: dict[str, str] = {
     "X5.unknown_episode": "no such episode",
     "X5.ledger": "the decision could not be written, so it is void",
     "X5.not_ready": "the authority is not active",
+    "X5.overload": "more is asked for than the authority takes on; nothing was decided or recorded",
     "X5.bad_request": "the request cannot be read",
     "X5.unknown_attempt": "no such attempt",
     "X5.unlisted": "no rule permits this request",

@@ -109,6 +109,21 @@ class AuthorityNode(LifecycleNode):
             self, "history", 100, 1, 10000, "messages that ~/decisions keeps for late subscribers"
         )
 
+        self.max_requests = integer(
+            self,
+            "max_requests",
+            32,
+            1,
+            10000,
+            "requests of planners that may wait at once; more are refused (X5.overload)",
+        )
+        self.max_episodes = integer(
+            self, "max_episodes", 100, 1, 100000, "episodes under way; more are refused (X5.overload)"
+        )
+        self.max_steps = integer(
+            self, "max_steps", 1000, 1, 100000, "steps of one proposal; more are refused (X5.overload)"
+        )
+
     def _check_stamps(self) -> None:
         if not self._sim_time:
             return

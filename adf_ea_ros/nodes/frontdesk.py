@@ -12,11 +12,16 @@ from adf_ea_ros import msg, srv
 from adf_ea_ros.contracts.model import Task
 from adf_ea_ros.contracts.view import planner_view
 from adf_ea_ros.nodes import convert
+from adf_ea_ros.nodes.intake import REQUESTS, Intake
 from adf_ea_ros.nodes.support import guard
 from adf_ea_ros.runtime.public import Ruling, refusal
 
 if TYPE_CHECKING:
     from adf_ea_ros.nodes.authority import AuthorityNode
+
+
+AT_ONCE = {"report", "list_attempts", "set_availability", "halt"}
+"""Services that no planner calls: they are few, and what they bring in must never wait behind a flood."""
 
 
 class FrontDesk:
@@ -25,6 +30,7 @@ class FrontDesk:
     def __init__(self, node: AuthorityNode, group: CallbackGroup) -> None:
         """Offer them."""
         self._node, self._desk = node, node.desk
+        self.intake = Intake(node, group, node.max_requests)
         services: list[tuple[Any, str, Callable[..., Any]]] = [
             (srv.ListCapabilities, "list_capabilities", self._list_capabilities),
             (srv.StartEpisode, "start_episode", self._start_episode),
@@ -39,15 +45,28 @@ class FrontDesk:
             (srv.SetAvailability, "set_availability", self._set_availability),
             (srv.Halt, "halt", self._halt),
         ]
-        self.services = [
-            node.create_service(
+        self.services = [self._offer(kind, name, call, group) for kind, name, call in services]
+
+    def _offer(self, kind: Any, name: str, call: Callable[..., Any], group: CallbackGroup) -> Any:
+        """Whatever a planner can ask for waits in line; reports and operators do not."""
+        failed = _failed(kind, name)
+        if name in AT_ONCE:
+            return self._node.create_service(
                 kind,
                 f"~/{name}",
-                guard(node, f"service {name}", call, _failed(kind, name)),
+                guard(self._node, f"service {name}", call, failed),
+                qos_profile=REQUESTS,
                 callback_group=group,
             )
-            for kind, name, call in services
-        ]
+
+        def overload(request: Any, why: str) -> Any:
+            return _overload(kind, name, request, why, self._desk.now)
+
+        first = self._arrival if name == "admit" else None
+        return self.intake.offer(kind, name, call, failed, overload, first)
+
+    async def _arrival(self, request: Any) -> None:
+        await self._node.presence.arrival(request.provider)
 
     # -- for planners ----------------------------------------------------------------------------------
 
@@ -76,6 +95,10 @@ class FrontDesk:
         return response
 
     def _start_episode(self, request: Any, response: Any) -> Any:
+        service, most = self._desk.service, self._node.max_episodes
+        if service is not None and len(service.book.active()) >= most:
+            text = f"{most} episodes are under way already: stop those that are of no more use"
+            return _say(response, refusal("Begin", request.task, "X5.overload", text, self._desk.now))
         response.episode, said = self._desk.start_episode(request.task, request.planner)
         response.started = bool(response.episode)
         return _say(response, said)
@@ -92,6 +115,9 @@ class FrontDesk:
         return response
 
     def _revise_proposal(self, request: Any, response: Any) -> Any:
+        if len(request.steps) > self._node.max_steps:
+            text = f"{len(request.steps)} steps are more than the {self._node.max_steps} of one proposal"
+            return _say(response, refusal("Revise", request.author, "X5.overload", text, self._desk.now))
         steps = [convert.step_of(step) for step in request.steps]
         return _say(response, self._desk.revise(request.episode, steps, request.author))
 
@@ -116,8 +142,7 @@ class FrontDesk:
 
     # -- for capability nodes --------------------------------------------------------------------------
 
-    async def _admit(self, request: Any, response: Any) -> Any:
-        await self._node.presence.arrival(request.provider)
+    def _admit(self, request: Any, response: Any) -> Any:
         said, order = self._desk.admit(request.episode, request.step, request.provider, request.generation)
         if order is not None:
             response.attempt = convert.attempt_msg(order)
@@ -154,6 +179,16 @@ class FrontDesk:
 
 def _say(response: Any, said: Ruling) -> Any:
     response.decision = convert.decision_msg(said)
+    return response
+
+
+def _overload(kind: Any, name: str, request: Any, why: str, now: int) -> Any:
+    """The answer where the line is full. Nothing was decided, and nothing is recorded."""
+    response = kind.Response()
+    if hasattr(response, "decision"):
+        response.decision = convert.decision_msg(refusal(name, "", "X5.overload", why, now))
+    elif isinstance(response, srv.GetEpisode.Response):
+        response.episode.id, response.episode.feedback = request.episode, f"X5.overload: {why}"
     return response
 
 

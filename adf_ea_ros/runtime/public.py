@@ -47,7 +47,7 @@ class Ruling(msgspec.Struct, frozen=True):
     @property
     def void(self) -> bool:
         """Nothing was decided or recorded: the same call may be made again."""
-        return "X5.not_ready" in self.reasons or "X5.ledger" in self.reasons
+        return not {"X5.not_ready", "X5.ledger", "X5.overload"}.isdisjoint(self.reasons)
 
 
 class Order(msgspec.Struct, frozen=True):
