@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
@@ -27,6 +27,24 @@ class Filter(msgspec.Struct, frozen=True):
             return False
         words = (*decision.rules, *decision.reasons, decision.subject, decision.request, decision.sentence)
         return self.reason.casefold() in " ".join(words).casefold()
+
+
+def alike(one: DecisionView, other: DecisionView) -> bool:
+    """Whether two decisions say the same, apart from their time: a client that asks again and again."""
+    return (one.episode, one.request, one.subject, one.authorized, one.reasons, one.sentence) == (
+        other.episode, other.request, other.subject, other.authorized, other.reasons, other.sentence
+    )  # fmt: skip
+
+
+def runs(decisions: Iterable[DecisionView]) -> list[tuple[DecisionView, int]]:
+    """Decisions in a row that say the same, as the newest of them and their number."""
+    found: list[tuple[DecisionView, int]] = []
+    for decision in decisions:
+        if found and alike(found[-1][0], decision):
+            found[-1] = (decision, found[-1][1] + 1)
+        else:
+            found.append((decision, 1))
+    return found
 
 
 class DecisionLog:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
@@ -14,7 +15,9 @@ def watch(
     routine: Annotated[bool, typer.Option("--all", help="Also decisions that only note facts.")] = False,
     seconds: Annotated[float, typer.Option("--for", help="End after so many seconds; 0: at Ctrl-C.")] = 0.0,
 ) -> None:
-    """Watch decisions as they fall. Ends at Ctrl-C. Needs ROS."""
+    """Watch decisions as they fall, how episodes stand, and what is not well. Ends at Ctrl-C. Needs ROS."""
+    if sys.stderr.isatty():
+        typer.echo(f"looking for {authority} ...", err=True)  # loading ROS takes a while
     try:
         # The layers that need no ROS must not load it: reached for only when this command is used.
         from adf_ea_ros.nodes.watch import run

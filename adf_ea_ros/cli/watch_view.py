@@ -31,6 +31,8 @@ INTERACTIONS = {
     8: "no answer",
     9: "never accepted",
 }
+OUTCOME, LOST = 2, 3
+"""Kinds of obligation, as in ``msg/Obligation``, that are no goals."""
 _SYSTEM_TIME = 10**17  # ns: simulated clocks do not run that long (three years)
 _INDENT, _LEAST = 21, 24  # columns before the text of a row, and columns that it needs to stand there
 _ROUTINE = ("Refresh",)
@@ -126,7 +128,7 @@ class EpisodeView(msgspec.Struct, frozen=True, kw_only=True):
             physical=message.budget.physical,
             observation=message.budget.observation,
             steps=tuple(_step(step, message) for step in message.steps),
-            owed=tuple(o.condition or o.id for o in message.obligations if not o.settled),
+            owed=tuple(dict.fromkeys(_owed(o, message.id) for o in message.obligations if not o.settled)),
             halted=message.halted,
         )
 
@@ -154,12 +156,14 @@ def verdict_word(decision: DecisionView) -> tuple[str, str]:
     return words.get(decision.request, ("GRANTED", "green"))
 
 
-def decision_row(decision: DecisionView) -> RenderableType:
-    """One decision on one to three lines, wrapped to whatever width there is."""
+def decision_row(decision: DecisionView, times: int = 1) -> RenderableType:
+    """One decision on one to three lines, wrapped to the width there is; ``times``: how often it fell."""
     word, style = verdict_word(decision)
     head = Text(subject(decision), style="dim" if decision.routine else "bold")
     head.append(" " + codes(decision), style="magenta")
     head.append("  " + budgets(decision), style="dim")
+    if times > 1:
+        head.append(f"  {times} times", style="dim italic")
     parts = [head]
     if decision.sentence and not decision.routine:
         parts.append(Text(short(decision.sentence, decision.episode)))
@@ -240,44 +244,11 @@ def episode_panel(episode: EpisodeView) -> RenderableType:
     return Panel(
         Group(*parts),
         title=f"{episode.id}  {episode.phase}",
-        subtitle=f"{episode.task}  generation {episode.generation}  {left}",
+        subtitle=f"{left}  generation {episode.generation}  {episode.task}",
         border_style=styles.get(episode.phase, "white"),
         title_align="left",
         subtitle_align="left",
     )
-
-
-class Board:
-    """The live view: episodes above, the latest decisions below, cut to the height of the terminal."""
-
-    def __init__(
-        self, episodes: Sequence[EpisodeView], decisions: Sequence[DecisionView], note: str = ""
-    ) -> None:
-        """``note`` is the line at the foot."""
-        self._episodes = episodes
-        self._decisions = decisions
-        self._note = note
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        height = options.max_height - 1
-        lines: list[list[Any]] = []
-        # Active episodes first; an ended one only while there is room for it.
-        for episode in sorted(self._episodes, key=lambda e: (e.phase != "active", -e.time)):
-            drawn = console.render_lines(episode_panel(episode), options, pad=False)
-            if lines and len(lines) + len(drawn) > height // 2:
-                break
-            lines += drawn[: max(3, height - 3)]
-        room = height - len(lines) - 1
-        tail: list[list[Any]] = []
-        for decision in reversed(self._decisions):
-            drawn = console.render_lines(decision_row(decision), options, pad=False)
-            if len(tail) + len(drawn) > room:
-                break
-            tail = drawn + tail
-        foot = console.render_lines(Text(self._note, style="dim", overflow="ellipsis", no_wrap=True), options)
-        for line in (*lines, *tail, *foot[:1]):
-            yield from line
-            yield Text("\n", end="")
 
 
 def _assessed(decision: DecisionView) -> tuple[str, str]:
@@ -310,6 +281,14 @@ def _step(step: Any, episode: Any) -> StepView:
         state=state,
         verified=verified,
     )
+
+
+def _owed(obligation: Any, episode: str) -> str:
+    """An obligation in a few words: a goal by its condition, an outcome by its attempt."""
+    if obligation.kind == OUTCOME:
+        return f"the outcome of {short(obligation.id, episode)}"
+    condition = obligation.condition or obligation.id
+    return f"{condition} again" if obligation.kind == LOST else str(condition)
 
 
 def _ns(stamp: Any) -> Ns:

@@ -11,7 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from adf_ea_ros.cli.watch_view import Board, DecisionView, EpisodeView, StepView, decision_row, verdict_word
+from adf_ea_ros.cli.decision_log import runs
+from adf_ea_ros.cli.watch_board import Board, Trouble, trouble_row, troubles
+from adf_ea_ros.cli.watch_view import DecisionView, EpisodeView, StepView, decision_row, verdict_word
 
 SECOND = 1_000_000_000
 
@@ -175,3 +177,62 @@ def test_the_board_fits_the_terminal_and_shows_the_latest(width: int, height: in
 
 def test_an_empty_board_says_what_it_waits_for() -> None:
     assert drawn(Board((), (), "no authority at /authority"))[0].startswith("no authority at /authority")
+
+
+def obligation(
+    kind: int, condition: str = "s1.hot = true", name: str = "job.1", settled: bool = False
+) -> Any:
+    return SimpleNamespace(kind=kind, id=name, condition=condition, settled=settled)
+
+
+def test_what_is_owed_is_told_once_and_an_outcome_by_its_attempt() -> None:
+    owed = [obligation(1), obligation(1), obligation(2), obligation(3), obligation(1, "done", settled=True)]
+    assert EpisodeView.of(Message(obligations=owed)).owed == (
+        "s1.hot = true",
+        "the outcome of #1",
+        "s1.hot = true again",
+    )
+
+
+def health(*levels: int, of: str = "/authority") -> Any:
+    """A DiagnosticArray; the level is a byte in some distributions and a number in others."""
+    status = [
+        SimpleNamespace(
+            name=f"{of}: part {n}", hardware_id=of, level=bytes([level]), message=f"level {level}"
+        )
+        for n, level in enumerate(levels)
+    ]
+    return SimpleNamespace(status=status)
+
+
+def test_troubles_are_those_of_the_authority_the_worst_first() -> None:
+    found = troubles(health(0, 1, 3, 2), "/authority")
+    assert [(t.name, t.level) for t in found] == [("part 3", 2), ("part 2", 3), ("part 1", 1)]
+    assert troubles(health(0, 0), "/authority") == ()
+    assert troubles(health(2, of="/other/authority"), "/authority") == ()
+    assert trouble_row(found[0]).plain == "ERROR part 3: level 2"
+
+
+@pytest.mark.parametrize("height", [6, 24, 60])
+def test_troubles_stand_at_the_foot_and_leave_room(height: int) -> None:
+    unwell = [Trouble(f"readback {n}", 3, "newest sample 30 s old") for n in range(9)]
+    lines = drawn(Board([episode(1)], [decision()] * 50, "the foot", unwell), 80, height)
+    assert len(lines) <= height
+    assert lines[-1].startswith("the foot")
+    shown = [line for line in lines if line.startswith("STALE")]
+    assert 1 <= len(shown) <= 4
+    assert f"(and {9 - len(shown)} more)" in shown[-1]
+
+
+def test_what_is_decided_again_and_again_is_shown_once_with_its_number() -> None:
+    again = [decision(id=f"job:{n}", time=n * SECOND) for n in range(12)]
+    other = decision(id="job:99", subject="measure")
+    assert [(d.id, times) for d, times in runs([*again, other, again[0]])] == [
+        ("job:11", 12),
+        ("job:99", 1),
+        ("job:0", 1),
+    ]
+    lines = drawn(Board((), [*again, other]), 120, 24)
+    assert sum("REFUSED" in line for line in lines) == 2
+    assert "12 times" in lines[0]
+    assert lines[0].lstrip().startswith("11.0 s")

@@ -59,6 +59,13 @@ def test_plain_shows_decisions_as_they_fall(
             watch.wait_for_line(rf"STARTED +Begin.*\n +episode {episode}")
             planner.propose([step("heat", "heat_to", sample="s1", target=800)])
             watch.wait_for_line(r"REFUSED +Revise .*R1\.grounding")
+            for _ in range(3):
+                planner.propose([step("heat", "heat_to", sample="s1", target=800)])
+            planner.propose([step("heat", "heat_to", sample="s1", target=80)])
+            watch.wait_for_line(r"the same 3 times more, until")
+        watch.wait_for_line(r"WARN +readback probe/temperature: no usable sample yet")
+        authority.interrupt()
+        watch.wait_for_line(f"/authority has left ROS domain {domain.domain}")
         assert "\x1b" not in watch.output
         assert watch.interrupt() == 0, watch.output
         assert "Traceback" not in watch.output

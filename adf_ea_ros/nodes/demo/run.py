@@ -175,6 +175,8 @@ class Demo:
 
         names = ", ".join(stage.children)
         self.screen.note(f"starting {names}: {len(stage.children)} processes in ROS domain {eyes.domain}")
+        self.screen.note("to watch from another terminal:")
+        self.screen.command(f"ROS_DOMAIN_ID={eyes.domain} {_adf_ea()} watch")
         for _ in self._until(ready, _START, lambda: f"all to be ready; missing: {', '.join(waits)}"):
             eyes.spin(0.05)
             self.screen.status(f"waiting for {', '.join(waits[:3])}{', ...' if len(waits) > 3 else ''}")

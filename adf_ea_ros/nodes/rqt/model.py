@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from adf_ea_ros.cli.watch_view import (
+    OUTCOME,
     VERDICTS,
     DecisionView,
     EpisodeView,
@@ -76,7 +77,7 @@ class Case(msgspec.Struct, frozen=True):
             view=EpisodeView.of(message),
             planner=message.planner,
             owed=tuple(
-                Owed(KINDS.get(o.kind, "?"), o.condition or o.id, o.settled, tuple(o.needed_by))
+                Owed(KINDS.get(o.kind, "?"), _owed_text(o), o.settled, tuple(o.needed_by))
                 for o in message.obligations
             ),
             known=tuple(
@@ -228,6 +229,13 @@ def _episode(case: Case) -> Branch:
         if branches:
             below.append(Branch(f"{title} ({len(branches)})", below=tuple(branches)))
     return Branch(view.id, note, BAD if view.halted else mark, tuple(below))
+
+
+def _owed_text(obligation: Any) -> str:
+    """A goal or a state by its condition; an outcome by its attempt too: several may be of one condition."""
+    if obligation.kind == OUTCOME and obligation.condition:
+        return f"{obligation.id}, {obligation.condition}"
+    return str(obligation.condition or obligation.id)
 
 
 def _owed_line(owed: Owed, case: Case) -> str:
