@@ -53,6 +53,7 @@ EXIT_OK, EXIT_FAULT, EXIT_USAGE = 0, 1, 2
 
 _NANO = 1_000_000_000
 _SAME_SIGNAL = 1.0  # seconds
+_IN_A_ROW = 20  # failures of the executor itself, without a success between them, that end the process
 _T = TypeVar("_T", bool, int, float, str, list[str])
 
 
@@ -220,8 +221,20 @@ def run(make: Callable[[], Iterable[Node]], args: Sequence[str] | None = None) -
             # group of its own: a coroutine that waits in the default group would keep it from being seen.
             group = ReentrantCallbackGroup()
             stop.wake = nodes[0].create_guard_condition(lambda: None, callback_group=group).trigger
+            failures = 0
             while not stop.requested:
-                executor.spin_once()
+                try:
+                    executor.spin_once()
+                    failures = 0
+                except ExternalShutdownException:
+                    raise
+                except Exception:
+                    # Not of a callback, those are guarded: of what rclpy does around one, such as a reply to
+                    # somebody who has gone. It concerns one exchange, and the others must go on.
+                    failures += 1
+                    if failures > _IN_A_ROW:
+                        raise
+                    nodes[0].get_logger().error(f"outside a callback:\n{traceback.format_exc()}")
         except ExternalShutdownException:
             return EXIT_OK
         except StartFault as fault:

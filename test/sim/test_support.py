@@ -30,6 +30,9 @@ class Quiet(Node):
         self.create_service(Trigger, "fail", guard(self, "failing", self.fail, self.failed))
         self.create_service(Trigger, "fail_later", guard(self, "failing later", self.fail_later, self.failed))
         self.create_subscription(String, "break", guard(self, "breaking", self.fail_now), 10)
+        self.create_subscription(String, "endless", lambda _: self.endless.trigger(), 10)
+        self.create_service(Trigger, "raw", self.fail)  # nobody guards this one
+        self.endless = self.create_guard_condition(self.fail_for_ever)
         declare(self, "number", 1.0, "any number")
 
     def fail(self, request, response):
@@ -40,6 +43,10 @@ class Quiet(Node):
 
     def fail_now(self, message):
         raise RuntimeError("at once, on purpose")
+
+    def fail_for_ever(self):
+        self.endless.trigger()
+        raise RuntimeError("again, on purpose")
 
     def failed(self, request, response):
         response.message = "it failed"
@@ -103,6 +110,29 @@ def test_a_failing_subscription_does_not_end_the_node(quiet, watcher):
     process.wait_for_line("at once, on purpose")
     assert process.running
     assert process.interrupt() == 0
+
+
+def test_a_failure_outside_any_guard_does_not_end_the_node(quiet, watcher):
+    process = quiet()
+    raw = watcher.node.create_client(Trigger, "raw")
+    watcher.until(raw.service_is_ready, what="service")
+    for _ in range(30):  # more than may fail in a row: each is followed by something that succeeds
+        raw.call_async(Trigger.Request())
+        guarded = watcher.node.create_client(Trigger, "fail")
+        watcher.until(guarded.service_is_ready, what="service")
+        assert watcher.result(guarded.call_async(Trigger.Request())).message == "it failed"
+        watcher.node.destroy_client(guarded)
+    process.wait_for_line("outside a callback:(?s:.*)on purpose")
+    assert process.terminate() == 0
+
+
+def test_a_node_that_does_nothing_but_fail_ends(quiet, watcher):
+    process = quiet()
+    publisher = watcher.node.create_publisher(String, "endless", 10)
+    watcher.until(lambda: publisher.get_subscription_count() == 1, what="subscription")
+    publisher.publish(String())
+    assert process.wait() == 1
+    assert "again, on purpose" in process.output
 
 
 def test_a_whole_number_will_do_for_a_float_and_a_word_will_not(quiet):
