@@ -35,6 +35,10 @@ def policy(
     operator: Annotated[
         list[str] | None, typer.Option(help="Full name of an operator's node; may be given again.")
     ] = None,
+    client: Annotated[
+        list[str] | None,
+        typer.Option(help="Full name of a node that uses a drop-in gate; may be given again."),
+    ] = None,
     enclave: Annotated[
         list[str] | None,
         typer.Option(help="PATH=NODE,NODE: nodes of one process, such as /composed=/authority,/capability."),
@@ -61,6 +65,7 @@ def policy(
         capability=f"{space}/capability",
         planners=tuple(map(_node, planner or [f"{space}/planner"])),
         operators=tuple(map(_node, operator or [f"{space}/operator"])),
+        clients=tuple(map(_node, client or [])),
     )
     if check is not None:
         _check(check, catalog, who)

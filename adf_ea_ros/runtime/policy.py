@@ -7,7 +7,7 @@ unit for which the middleware enforces it. Nothing here enforces anything.
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
@@ -66,6 +66,7 @@ class Who(msgspec.Struct, frozen=True):
     capability: str = "/capability"
     planners: tuple[str, ...] = ("/planner",)
     operators: tuple[str, ...] = ("/operator",)
+    clients: tuple[str, ...] = ()  # that know no episode and talk to drop-in gates
 
     @property
     def namespace(self) -> str:
@@ -94,6 +95,10 @@ def rights(catalog: Catalog, who: Who) -> Rights:
         allow(planner, "request", *of_authority(*PLANNER_SERVICES))
         allow(planner, "subscribe", *of_authority(DECISIONS, EPISODES))
         allow(planner, "call", *offered)
+    for kind, name in _gates(catalog):
+        allow(who.capability, SERVES[kind], name)
+        for client in who.clients:
+            allow(client, ASKS[kind], name)
     for operator in who.operators:
         allow(operator, "request", *of_authority(*OPERATOR_SERVICES, *LIFECYCLE))
         allow(operator, "subscribe", *of_authority(DECISIONS, EPISODES), DIAGNOSTICS)
@@ -127,10 +132,13 @@ def exclusive(catalog: Catalog, who: Who) -> dict[Right, set[str]]:
         if tool is not None:
             for verb, name in _reaching(tool):
                 own(verb, name, who.capability)
-            for verb, name in _serving(tool):
+            for verb, name in _serving(tool.kind, tool.name):
                 own(verb, name, provider.node)
         for route in provider.routes.values():
             own("publish", route.topic, provider.node)
+    for kind, name in _gates(catalog):
+        for verb, part in _serving(kind, name):
+            own(verb, part, who.capability)
     for name in SERVICES:
         own("reply", f"{who.authority}/{name}", who.authority)
     for name in set(CAPABILITY_SERVICES) - set(PLANNER_SERVICES):
@@ -147,16 +155,25 @@ def _reaching(tool: Tool) -> list[Right]:
     return ways
 
 
-def _serving(tool: Tool) -> list[Right]:
-    """Every right with which somebody could answer in the hardware's place."""
-    if tool.kind == "topic":
+def _serving(kind: str, name: str) -> list[Right]:
+    """Every right with which somebody could answer in the place of a tool or a gate."""
+    if kind == "topic":
         return []  # whoever listens to a command answers nothing
-    ways = [(SERVES[tool.kind], tool.name)]
-    if tool.kind == "action":
+    ways = [(SERVES[kind], name)]
+    if kind == "action":
         services, topics = ("send_goal", "cancel_goal", "get_result"), ("feedback", "status")
-        ways += [("reply", f"{tool.name}/_action/{part}") for part in services]
-        ways += [("publish", f"{tool.name}/_action/{part}") for part in topics]
+        ways += [("reply", f"{name}/_action/{part}") for part in services]
+        ways += [("publish", f"{name}/_action/{part}") for part in topics]
     return ways
+
+
+def _gates(catalog: Catalog) -> Iterator[tuple[str, str]]:
+    """The drop-in gates of providers that may be bound: what kind of interface each is, and its name."""
+    tools = {provider.id: provider.tool for provider in _bound(catalog)}
+    for gate in catalog.gates():
+        tool = tools.get(gate.provider)
+        if tool is not None:
+            yield tool.kind, gate.name
 
 
 def _bound(catalog: Catalog) -> list[ProviderContract]:

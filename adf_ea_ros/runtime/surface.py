@@ -14,7 +14,7 @@ PLANNER_SERVICES = (
     "claim_completion",
     "stop_episode",
 )
-CAPABILITY_SERVICES = ("admit", "report", "list_attempts", "get_episode")
+CAPABILITY_SERVICES = ("admit", "admit_goal", "report", "list_attempts", "get_episode")
 OPERATOR_SERVICES = ("list_capabilities", "get_episode", "stop_episode", "set_availability", "halt")
 SERVICES = tuple(dict.fromkeys((*PLANNER_SERVICES, *CAPABILITY_SERVICES, *OPERATOR_SERVICES)))
 """Every service of an authority."""

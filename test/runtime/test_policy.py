@@ -53,7 +53,7 @@ def test_planners_ask_and_never_admit(catalog):
     assert holders(granted, "execute", "/execute/heater_a") == {"/capability"}
     asked = {name for verb, name in granted["/planner"] if verb == "request"}
     assert "/authority/revise_proposal" in asked
-    assert not asked & {"/authority/admit", "/authority/report", "/authority/halt"}
+    assert not asked & {f"/authority/{name}" for name in ("admit", "admit_goal", "report", "halt")}
     assert holders(granted, "request", "/authority/halt") == {"/operator"}
 
 
@@ -71,6 +71,20 @@ def test_a_draft_gives_nobody_a_right():
         WHO,
     )
     assert not any("/pump" in name for allowed in granted.values() for _, name in allowed)
+
+
+def test_a_gate_is_served_by_the_capability_node_for_clients_that_know_no_episode():
+    catalog = Catalog.load([*FILES, CONFIG / "gates"])
+    who = Who(clients=("/tree",))
+    granted = rights(catalog, who)
+    assert holders(granted, "execute", "/bench/heat") == {"/capability"}
+    assert holders(granted, "call", "/bench/heat") == {"/tree"}
+    assert holders(granted, "call", HEAT) == {"/capability"}
+    assert not any("/authority" in name for _, name in granted["/tree"] if not name.startswith("/tree"))
+    assert leaks(as_xml(granted, {}), catalog, who) == []
+    assert {leak.name for leak in leaks(other([("execute", "/bench/*", "ALLOW")]), catalog, who)} == {
+        "/bench/heat"
+    }
 
 
 def test_a_robot_in_a_namespace_has_its_own_names(catalog):
