@@ -153,7 +153,7 @@ class AsyncPlanner:
         self._subscription = node.create_subscription(
             Decision,
             f"{self.authority}/decisions",
-            self._on_decision,
+            guard(node, "decision", self._on_decision),
             latched(_KEPT),
             callback_group=self._group,
         )

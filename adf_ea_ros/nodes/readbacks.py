@@ -128,10 +128,11 @@ class Readback:
         )
         take = guard(self._node, f"readback {self.name}", self.take)
 
-        def matched(_: Any) -> None:
+        def on_matched(_: Any) -> None:
             self.identity.changed = True
             self._buffer.publishers_changed()  # without ids per message, numbers start anew with any of them
 
+        matched = guard(self._node, f"publishers of {route.topic}", on_matched)
         # The executor looks at every event of every subscription at every wake: only those that are needed.
         events = SubscriptionEventCallbacks(use_default_callbacks=False, matched=None if HAS_GID else matched)
         try:

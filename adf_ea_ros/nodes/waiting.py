@@ -52,7 +52,10 @@ class Waits:
         self._waits: dict[int, Wait] = {}
         self._jobs: list[_Job] = []
         self._timer = node.create_timer(
-            period, self._pulse, ReentrantCallbackGroup(), clock=Clock(clock_type=ClockType.STEADY_TIME)
+            period,
+            guard(node, "waits", self._pulse),
+            ReentrantCallbackGroup(),
+            clock=Clock(clock_type=ClockType.STEADY_TIME),
         )
 
     @property
