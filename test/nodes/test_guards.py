@@ -59,14 +59,20 @@ def unguarded(path: Path) -> list[str]:
         found += [
             f"{path.name}:{name}:{call.lineno}"
             for value in given
-            if not _guards(value) and not (isinstance(value, ast.Name) and value.id in named)
+            if not _safe(value, named)
         ]
     return found
 
 
-def _guards(value: ast.expr) -> bool:
+def _safe(value: ast.expr, named: set[str]) -> bool:
     if isinstance(value, ast.IfExp):
-        return all(_guards(each) or isinstance(each, ast.Constant) for each in (value.body, value.orelse))
+        return _safe(value.body, named) and _safe(value.orelse, named)
+    if isinstance(value, ast.Constant):
+        return value.value is None
+    return _guards(value) or (isinstance(value, ast.Name) and value.id in named)
+
+
+def _guards(value: ast.expr) -> bool:
     return isinstance(value, ast.Call) and getattr(value.func, "id", "") == "guard"
 
 
