@@ -61,6 +61,7 @@ class AuthorityNode(LifecycleNode):
         self.readbacks: list[Readback] = []
         self._active = False
         self._changed: dict[str, State] = {}
+        self._readers = 0
         self.latest = ""
         """The episode that was decided on last."""
         self.desk = Desk(lambda: int(self.get_clock().now().nanoseconds))
@@ -302,6 +303,13 @@ class AuthorityNode(LifecycleNode):
         for state in changed.values():
             self._episodes.publish(episode_msg(state, self.desk.now))
 
+    def _tell_latecomers(self) -> None:
+        """Show every active episode again to a new subscriber: the latched messages may all be of one."""
+        readers = self._episodes.get_subscription_count()
+        if readers > self._readers and self.service is not None:
+            self._changed = {**self.service.book.active(), **self._changed}
+        self._readers = readers
+
     # -- what happens by itself ------------------------------------------------------------------------
 
     def _on_tick(self) -> None:
@@ -314,6 +322,7 @@ class AuthorityNode(LifecycleNode):
             readback.release()
 
     def _on_graph(self) -> None:
+        self._tell_latecomers()
         if self.desk.service is not None:
             self.presence.check()
 

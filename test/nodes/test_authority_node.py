@@ -243,8 +243,13 @@ def test_a_healthy_authority_says_so_of_each_of_its_parts(world):
 
 def test_episodes_are_latched_for_late_joiners(world):
     world.rig()
-    world.authority()
+    world.authority(episode_rate=20.0)
     world.begin()
+    # Another one is talked of so much that nothing else is among the messages that are kept.
+    other = start(world).episode
+    early = world.watcher.collect(msg.Episode, "/authority/episodes", latched(20))
+    while sum(e.id == other for e in early) < 25:
+        world.call("observe", episode=other, step="none")
     late = world.watcher.collect(msg.Episode, "/authority/episodes", latched(20))
     found = world.watcher.until(
         lambda: [e for e in late if e.id == world.episode and e.revision], what="episode"
