@@ -44,7 +44,7 @@ PERMITTED: dict[str, frozenset[Disposition]] = {
     "evidence_conflicting": _OBSERVE_ONLY,
     "outcome_unknown": _OBSERVE_ONLY,
     "provider_unavailable": _OBSERVE_ONLY | {Disposition.REBIND},
-    "state_lost": _OBSERVE_ONLY | {Disposition.REPAIR},
+    "state_lost": _OBSERVE_ONLY | {Disposition.REPAIR, Disposition.REBIND},
 }
 _TYPE_WORD = {"action": "action", "service": "srv", "topic": "msg"}
 
@@ -262,14 +262,23 @@ def _interruption(c: CapabilityContract) -> Found:
                 yield place, f"{disposition.value!r} is not safe here{why} (allowed: {names})"
             if disposition in listed[:index]:
                 yield place, f"{disposition.value!r} is listed twice"
-    retries = Disposition.RETRY in rules.effect_absent
-    if retries and (rules.retry.limit == 0 or rules.retry.replay is Replay.NEVER):
+    # Another attempt is a retry on whichever provider: the same limit and replay permission govern both.
+    again = [d for d in (Disposition.RETRY, Disposition.REBIND) if d in rules.effect_absent]
+    if again and (rules.retry.limit == 0 or rules.retry.replay is Replay.NEVER):
         yield (
             ("interruption", "effect_absent"),
-            "permits retry, but retry.limit is 0 or retry.replay is never",
+            f"permits {again[0].value}, but retry.limit is 0 or retry.replay is never",
         )
-    if not retries and rules.retry.limit > 0:
-        yield ("interruption", "retry", "limit"), "allows retries, but effect_absent does not permit retry"
+    if not again and rules.retry.limit > 0:
+        yield (
+            ("interruption", "retry", "limit"),
+            "allows retries, but effect_absent permits neither retry nor rebind",
+        )
+    if Disposition.REBIND in rules.state_lost and Disposition.REPAIR not in rules.state_lost:
+        yield (
+            ("interruption", "state_lost"),
+            "permits rebind without repair: it is a repair that may move to another provider",
+        )
 
 
 # -------------------------------------------------------------------------------------------------------

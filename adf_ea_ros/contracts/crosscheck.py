@@ -18,6 +18,7 @@ from adf_ea_ros.contracts.model import (
     CapabilityContract,
     ConditionTemplate,
     Contract,
+    Disposition,
     EvidenceSpec,
     Gate,
     Grade,
@@ -184,11 +185,14 @@ class _Library:
         if target is None:
             if fault := self._unresolved("provider", other, self.providers):
                 yield at, fault
-        elif p.tool is None or p.tool.provides not in self.capabilities:
             return
-        elif target.tool is None or target.tool.provides != p.tool.provides:
+        if p.tool is None or p.tool.provides not in self.capabilities:
+            return
+        if target.tool is None or target.tool.provides != p.tool.provides:
             provides = "no capability" if target.tool is None else target.tool.provides
             yield at, f"{other!r} provides {provides}, not {p.tool.provides}"
+        elif not may_rebind(self.capabilities[p.tool.provides]):
+            yield at, f"{p.tool.provides} permits no rebinding: no cause of interruption lists rebind"
 
     # -------------------------------------------------------------------------------------------------- tasks
 
@@ -270,6 +274,14 @@ def precedence(contract: Contract) -> tuple[bool, tuple[int, ...]]:
     """Sort key by which the version in force comes last: the active one, else the newest."""
     lifecycle = getattr(contract, "lifecycle", None)
     return (lifecycle is None or lifecycle.value == "active", tuple(map(int, contract.version.split("."))))
+
+
+def may_rebind(capability: CapabilityContract) -> bool:
+    """Whether some cause of interruption permits moving to another provider."""
+    rules = capability.interruption
+    causes = (rules.effect_absent, rules.evidence_insufficient, rules.evidence_conflicting,
+              rules.outcome_unknown, rules.provider_unavailable, rules.state_lost)  # fmt: skip
+    return any(Disposition.REBIND in permitted for permitted in causes)
 
 
 def evidence_needs(capability: CapabilityContract) -> dict[str, tuple[ConditionTemplate, EvidenceSpec]]:
