@@ -302,6 +302,8 @@ class AsyncPlanner:
                 {stated.id: stated.capability for stated in found.steps} if found is not None else {}
             )
         capability = self._steps.get(name)
+        if not self._steps:
+            raise PlannerError(f"no proposal has been admitted in this episode, so it has no step {name!r}")
         if capability is None:
             raise PlannerError(f"the admitted proposal has no step {name!r}: it has {', '.join(self._steps)}")
         for listed in (await self.capabilities()).capabilities:
