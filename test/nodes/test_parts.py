@@ -1,6 +1,8 @@
 """Parts of the nodes, in this process."""
 
+import sqlite3
 import uuid
+from contextlib import closing
 
 import pytest
 from adf_ea_ros.action import Heat
@@ -13,7 +15,7 @@ from adf_ea_ros.authority.model import Interaction, Mode
 from adf_ea_ros.authority.requests import Answer
 from adf_ea_ros.contracts.model import Tool
 from adf_ea_ros.evidence.types import Verdict
-from adf_ea_ros.nodes import convert
+from adf_ea_ros.nodes import audit, convert
 from adf_ea_ros.nodes.authority import AuthorityNode
 from adf_ea_ros.nodes.hardware import Unsendable, fill
 from adf_ea_ros.nodes.readbacks import HAS_GID, Identity
@@ -223,3 +225,28 @@ def test_a_failing_ledger_voids_decisions(watcher, authority):
     assert said[0] == ""
     assert said[1].reasons == ("X5.ledger",)
     assert said[1].void
+
+
+def test_damage_that_a_start_did_not_look_for_stops_the_authority(watcher, authority, monkeypatch, tmp_path):
+    path = tmp_path / "ledger.db"
+
+    def look_through(most):
+        monkeypatch.setattr(audit, "AUDIT", most)
+        authority._audit.begin(str(path), authority.ledger, None)
+        return authority._audit._inspector is not None
+
+    assert not look_through(10)  # a start looks at so many
+    assert look_through(0)
+    watcher.until(lambda: authority._audit._inspector is None, 60, "the result")
+    episode, said = authority.desk.start_episode("heat_measure_record", "test")
+    assert said.authorized
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("INSERT INTO meta VALUES ('archiving', '')")  # which takes the guard away
+        other.execute("UPDATE event SET time = 1 WHERE episode = ? AND version = 1", (episode,))
+        other.commit()
+    look_through(0)
+    watcher.until(lambda: authority.ledger_fault, 60, "the damage")
+    assert f"{episode} version 1" in authority.ledger_fault
+    assert authority.desk.start_episode("heat_measure_record", "test")[1].reasons == ("X5.ledger",)
+    authority.desk.claim(episode)
+    assert authority.service.book.fault
