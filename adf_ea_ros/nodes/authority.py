@@ -23,6 +23,7 @@ from adf_ea_ros.evidence.types import Observation
 from adf_ea_ros.ledger.errors import LedgerError
 from adf_ea_ros.ledger.opening import open_ledger
 from adf_ea_ros.ledger.sql import SqlLedger
+from adf_ea_ros.nodes.audit import Audit
 from adf_ea_ros.nodes.convert import decision_msg, episode_msg
 from adf_ea_ros.nodes.frontdesk import FrontDesk
 from adf_ea_ros.nodes.health import Health
@@ -67,6 +68,7 @@ class AuthorityNode(LifecycleNode):
         self.desk = Desk(lambda: int(self.get_clock().now().nanoseconds))
         self.desk.watchers.append(self._tell)
         self.waits = Waits(self)
+        self._audit = Audit(self)
         self.presence = Presence(self, self.waits, list(self.catalog.providers()), self._seen)
         self._group = ReentrantCallbackGroup()  # a request that waits for a provider holds up no other
         self._decisions = self.create_publisher(msg.Decision, "~/decisions", latched(self._depth))
@@ -187,6 +189,7 @@ class AuthorityNode(LifecycleNode):
             self._close_ledger()
             return FAILED
         self.ledger_fault = ""
+        self._audit.begin(path, self.ledger, self.ledger.mark.path)
         for remedy in book.remedies:
             self.get_logger().warning(f"ledger: {remedy}")
         self._warn_of_nobody_to_share_with(path)
@@ -281,6 +284,7 @@ class AuthorityNode(LifecycleNode):
         self._close_ledger()
 
     def _close_ledger(self) -> None:
+        self._audit.close()
         if self.ledger is not None:
             self.ledger.close()
             self.ledger = None
