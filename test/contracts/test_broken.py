@@ -70,7 +70,9 @@ def test_order_of_files_does_not_matter(path):
 
 def test_catalog_is_the_same_in_any_order():
     paths = sorted(
-        p for kind in ("contracts", "providers", "tasks", "gates") for p in (CONFIG / kind).rglob("*.yaml")
+        p
+        for kind in ("contracts", "providers", "templates", "tasks", "gates")
+        for p in (CONFIG / kind).rglob("*.yaml")
     )
     assert Catalog.load(paths).fingerprints() == Catalog.load(reversed(paths)).fingerprints()
 

@@ -27,7 +27,7 @@ def catalog(*replacements: tuple[str, str], more: str = "") -> Catalog:
             for kind in ("contracts", "providers", "tasks", "gates")
             for p in (CONFIG / kind).rglob("*.yaml")
         )
-        if p.stem != "heater_a" and "templates" not in p.parts
+        if p.stem != "heater_a"
     ]
     heater = HEATER
     for old, new in replacements:

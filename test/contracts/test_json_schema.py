@@ -20,7 +20,9 @@ from adf_ea_ros.contracts.yamlsource import parse_documents
 HERE = Path(__file__).parent
 CONFIG = HERE.parents[1] / "config"
 SHIPPED = sorted(
-    p for kind in ("contracts", "providers", "tasks", "gates") for p in (CONFIG / kind).rglob("*.yaml")
+    p
+    for kind in ("contracts", "providers", "templates", "tasks", "gates")
+    for p in (CONFIG / kind).rglob("*.yaml")
 )
 BROKEN = [p for p in sorted((HERE / "broken").glob("*.yaml")) if p.read_bytes().startswith(b"# schema: ")]
 VALIDATE = fastjsonschema.compile(json_schema(), use_default=False)

@@ -17,7 +17,7 @@ from adf_ea_ros.contracts.yamlsource import MAX_BYTES, parse_documents
 CONFIG = Path(__file__).parents[2] / "config"
 SHIPPED = [
     p.read_text()
-    for kind in ("contracts", "providers", "tasks", "gates")
+    for kind in ("contracts", "providers", "templates", "tasks", "gates")
     for p in sorted((CONFIG / kind).rglob("*.yaml"))
 ]
 LINES = sorted({line for text in SHIPPED for line in text.splitlines()})

@@ -77,9 +77,7 @@ def test_json_reads_back():
 
 
 def test_values_that_only_some_provider_serves_are_told():
-    texts = [
-        (CONFIG / folder / "door_set.yaml").read_text() for folder in ("contracts", "providers/templates")
-    ]
+    texts = [(CONFIG / folder / "door_set.yaml").read_text() for folder in ("contracts", "templates")]
     other = (
         texts[1].replace("cabinet_door", "drawer").replace("door_set_server", "drawer_server").split("---")[0]
     )

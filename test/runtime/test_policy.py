@@ -58,7 +58,7 @@ def test_planners_ask_and_never_admit(catalog):
 
 
 def test_a_command_topic_is_published_by_the_capability_node_alone(tmp_path):
-    text = (CONFIG / "providers" / "templates" / "dose.yaml").read_text()
+    text = (CONFIG / "templates" / "dose.yaml").read_text()
     (tmp_path / "dose.yaml").write_text(text.replace("lifecycle: draft", "lifecycle: active"))
     granted = rights(Catalog.load([CONFIG / "contracts" / "dose.yaml", tmp_path / "dose.yaml"]), WHO)
     assert holders(granted, "publish", "/pump/dose") == {"/capability"}
@@ -67,7 +67,7 @@ def test_a_command_topic_is_published_by_the_capability_node_alone(tmp_path):
 
 def test_a_draft_gives_nobody_a_right():
     granted = rights(
-        Catalog.load([CONFIG / "contracts" / "dose.yaml", CONFIG / "providers" / "templates" / "dose.yaml"]),
+        Catalog.load([CONFIG / "contracts" / "dose.yaml", CONFIG / "templates" / "dose.yaml"]),
         WHO,
     )
     assert not any("/pump" in name for allowed in granted.values() for _, name in allowed)
