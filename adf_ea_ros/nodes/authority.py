@@ -36,6 +36,7 @@ from adf_ea_ros.runtime.book import OFFICE, Book
 from adf_ea_ros.runtime.desk import Desk
 from adf_ea_ros.runtime.public import Ruling
 from adf_ea_ros.runtime.service import AuthorityService
+from adf_ea_ros.runtime.standing import LENGTH
 
 DONE, FAILED = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 
@@ -66,6 +67,7 @@ class AuthorityNode(LifecycleNode):
         self.latest = ""
         """The episode that was decided on last."""
         self.desk = Desk(lambda: int(self.get_clock().now().nanoseconds))
+        self.desk.standing_length = self._standing
         self.desk.watchers.append(self._tell)
         self.waits = Waits(self)
         self._audit = Audit(self)
@@ -110,6 +112,14 @@ class AuthorityNode(LifecycleNode):
         )
         self._depth = integer(
             self, "history", 100, 1, 10000, "messages that ~/decisions keeps for late subscribers"
+        )
+        self._standing = integer(
+            self,
+            "standing_length",
+            LENGTH,
+            1,
+            1000000,
+            "attempts after which a standing episode goes on in a new one, once nothing in it is open",
         )
 
         self.max_requests = integer(
@@ -228,6 +238,8 @@ class AuthorityNode(LifecycleNode):
     def on_activate(self, _state: LifecycleState) -> TransitionCallbackReturn:
         """Take over the active episodes and begin to decide, as soon as the clock runs."""
         self._active = True
+        if self.desk.now <= 0:
+            self.desk.close("its clock has not started: use_sim_time is set, and nothing comes on /clock")
         self._begin()
         return DONE
 

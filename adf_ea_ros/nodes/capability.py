@@ -7,6 +7,7 @@ the goal succeeds when qualified evidence shows the effect, and never because th
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
@@ -18,9 +19,12 @@ from adf_ea_ros.action import Execute
 from adf_ea_ros.authority.model import Interaction
 from adf_ea_ros.authority.requests import Answer
 from adf_ea_ros.contracts.catalog import Catalog
+from adf_ea_ros.contracts.conditions import Ns
 from adf_ea_ros.contracts.model import ProviderContract
-from adf_ea_ros.nodes.convert import INTERACTIONS, decision_msg
-from adf_ea_ros.nodes.hardware import Hardware, Said, Unsendable, hardware
+from adf_ea_ros.nodes.convert import INTERACTIONS, VERDICTS, decision_msg, to_json
+from adf_ea_ros.nodes.errands import Errands
+from adf_ea_ros.nodes.gates import serve_gates
+from adf_ea_ros.nodes.hardware import Hardware, Said, hardware
 from adf_ea_ros.nodes.names import AUTHORITY
 from adf_ea_ros.nodes.params import catalog, integer, number, texts
 from adf_ea_ros.nodes.port import ServicePort
@@ -29,8 +33,8 @@ from adf_ea_ros.nodes.run import OUTCOMES, Outcome, Run
 from adf_ea_ros.nodes.support import StartFault, declare, guard
 from adf_ea_ros.nodes.waiting import Waits
 from adf_ea_ros.runtime.outbox import Notice, Outbox
-from adf_ea_ros.runtime.port import AuthorityPort, Unreachable
-from adf_ea_ros.runtime.public import Order, Ruling, not_ready, refusal
+from adf_ea_ros.runtime.port import AuthorityPort
+from adf_ea_ros.runtime.public import Order, Ruling, refusal
 
 
 class CapabilityNode(Node):
@@ -51,20 +55,20 @@ class CapabilityNode(Node):
         """
         super().__init__(name, **options)
         self._declare()
-        self._catalog = contracts or catalog(self, self._contracts)
-        self._group = ReentrantCallbackGroup()  # one goal that waits holds up no other
+        self.catalog = contracts or catalog(self, self._contracts)
+        self.result_timeout = self._remember
+        """Seconds for which the result of an ended goal can be asked for."""
+        self.group = ReentrantCallbackGroup()  # one goal that waits holds up no other
         self.waits = Waits(self)
         self.port: AuthorityPort = port or ServicePort(
-            self, self.waits, self._authority, self._patience, self._device, self._group
+            self, self.waits, self._authority, self._patience, self._device, self.group
         )
         self.outbox = Outbox(self.port)
-        self.runs: dict[str, Run] = {}
-        self.admitting = 0
-        """Requests to admit that are under way: the attempts that they may bring are nobody's yet."""
+        self.errands = Errands(self, self._most, self._answer)
         self._by_goal: dict[bytes, Run] = {}
         self.providers = {name: self._provider(name) for name in self._names()}
         self.tools: dict[str, Hardware] = {
-            provider.id: hardware(self, self.waits, provider.tool, self._group, self._device, self._late)
+            provider.id: hardware(self, self.waits, provider.tool, self.group, self._device, self._late)
             for provider in self.providers.values()
             if provider.tool is not None
         }
@@ -72,6 +76,7 @@ class CapabilityNode(Node):
         self.port.watch(self._hear)
         self.port.on_late(self._too_late)
         self._servers = [self._offer(provider) for provider in self.providers]
+        self.gates = serve_gates(self, self._contracts, self._gate_files)
         self.waits.every(0.5, "housekeeping", self._keep_house)
 
     def _declare(self) -> None:
@@ -91,10 +96,18 @@ class CapabilityNode(Node):
             60.0,
             "real seconds to wait for a device to be found, or to answer a query",
         )
-        self._evidence = number(
+        self.evidence_timeout: Ns = round(1e9 * number(
             self, "evidence_timeout", 30.0, 0.0, 86400.0,
             "seconds to wait for evidence after the answer, where the goal does not say",
-        )  # fmt: skip
+        ))  # fmt: skip
+        self._answer = number(
+            self,
+            "answer_wait",
+            10.0,
+            0.0,
+            86400.0,
+            "seconds to wait for the device's answer once its effect is proven",
+        )
         self._remember = integer(
             self,
             "result_timeout",
@@ -104,13 +117,14 @@ class CapabilityNode(Node):
             "seconds for which the result of an ended goal can be asked for",
         )
         self._most = integer(self, "max_goals", 100, 1, 10000, "goals in progress; more are rejected")
+        self._gate_files = texts(self, "gates", "files and folders with the drop-in gates to serve")
 
     def _names(self) -> list[str]:
-        return self._wanted or [p.id for p in self._catalog.providers() if p.tool is not None]
+        return self._wanted or [p.id for p in self.catalog.providers() if p.tool is not None]
 
     def _provider(self, name: str) -> ProviderContract:
         try:
-            found = self._catalog.provider(name)
+            found = self.catalog.provider(name)
         except KeyError as error:
             raise StartFault(f"{self.get_fully_qualified_name()}: providers: {error.args[0]}") from None
         if found.tool is None:
@@ -126,7 +140,7 @@ class CapabilityNode(Node):
             Execute,
             f"execute/{provider}",
             guard(self, f"goal on {provider}", execute, _broken),
-            callback_group=self._group,
+            callback_group=self.group,
             goal_callback=guard(self, "goal request", self._on_goal, lambda _: GoalResponse.REJECT),
             cancel_callback=guard(self, "cancel request", self._on_cancel, lambda _: CancelResponse.REJECT),
             result_timeout=self._remember,
@@ -135,10 +149,7 @@ class CapabilityNode(Node):
     # -- goals -----------------------------------------------------------------------------------------
 
     def _on_goal(self, _: Any) -> GoalResponse:
-        if len(self._by_goal) >= self._most:
-            self.get_logger().warning(f"{self._most} goals are in progress: another one is rejected")
-            return GoalResponse.REJECT
-        return GoalResponse.ACCEPT
+        return GoalResponse.REJECT if self.errands.full() else GoalResponse.ACCEPT
 
     def _on_cancel(self, handle: Any) -> CancelResponse:
         run = self._by_goal.get(bytes(handle.goal_id.uuid))
@@ -148,15 +159,8 @@ class CapabilityNode(Node):
 
     def cancel(self, run: Run) -> None:
         """Ask the hardware to stop. That it has stopped is for its answer and the evidence to say."""
-        if run.canceling or self.executor is None:
-            return
-        run.canceling = True
-        self.executor.create_task(guard(self, "cancel", self._cancel), run)
-
-    async def _cancel(self, run: Run) -> None:
-        answer = await self.tools[run.order.provider].cancel(run.order)
-        self.get_logger().info(f"{run.order.id}: {run.order.provider}: {answer}")
-        run.tell("canceling", answer)
+        if not run.canceling and self.executor is not None:
+            self.executor.create_task(guard(self, "cancel", self.errands.cancel), run)
 
     async def _execute(self, provider: str, handle: Any) -> Any:
         goal = handle.request
@@ -164,82 +168,28 @@ class CapabilityNode(Node):
         if order is None:
             handle.abort()
             return Execute.Result(outcome=Execute.Result.REFUSED, decision=decision_msg(said))
-        run = self.runs[order.id] = Run(order, said, handle)
+        run = self.errands.begin(order, said)
+        run.listener = lambda phase, words: _tell(run, handle, phase, words)
         goal_id = bytes(handle.goal_id.uuid)
         self._by_goal[goal_id] = run
         try:
             if handle.is_cancel_requested:
                 self.cancel(run)
-            await self._carry_out(run)
-            if run.interaction is not Interaction.NEVER_ACCEPTED and not run.decided:
-                run.tell("observing", run.response)
-                await self._evidence_on(run, goal.evidence_timeout)
+            timeout = Duration.from_msg(goal.evidence_timeout).nanoseconds or self.evidence_timeout
+            await self.errands.see_through(run, timeout)
         finally:
             del self._by_goal[goal_id]
-            self.runs.pop(order.id, None)
-        return self._finish(run)
+        return self._finish(run, handle)
 
     async def _admit(self, provider: str, goal: Any) -> tuple[Ruling, Order | None]:
         if goal.provider not in ("", provider):
             text = f"this action runs on {provider}, not on {goal.provider!r}"
             return refusal("Dispatch", goal.step, "X5.bad_request", text, self.waits.now), None
-        rival = self.reconciler.rival(provider)
-        if rival:
-            return not_ready("Dispatch", goal.step, rival, self.waits.now), None
-        self.admitting += 1
-        try:
-            said, order = await self.port.admit(goal.episode, goal.step, provider, 0)
-        except Unreachable as error:
-            # It may have been admitted all the same: what was not sent is settled as never sent.
-            self.reconciler.wanted = True
-            return not_ready("Dispatch", goal.step, str(error), self.waits.now), None
-        finally:
-            self.admitting -= 1
-        return said, order if said.authorized else None
+        ask = partial(self.port.admit, goal.episode, goal.step, provider, 0)
+        return await self.errands.admit(provider, goal.step, ask)
 
-    async def _carry_out(self, run: Run) -> None:
-        """Send the order and follow it to its end, or to its deadline."""
-        order, tool = run.order, self.tools[run.order.provider]
-        self.reconciler.sent(order)
-        try:
-            said = await tool.send(order, lambda response: run.tell("running", response))
-        except Unsendable as error:
-            detail = f"never sent: {error}"
-            self.get_logger().error(f"{order.id}: {detail}")
-            await self.settle(
-                run, Said(Interaction.NEVER_ACCEPTED, detail=detail, answer=Answer.NEVER_ACCEPTED)
-            )
-            return
-        if said.interaction is Interaction.ACCEPTED:
-            await self.settle(run, said)
-            run.tell("accepted")
-        if said.interaction in (Interaction.ACCEPTED, Interaction.DISPATCHED):
-            said = await tool.result(order)
-        await self.settle(run, said)
-        tool.forget(order)
-
-    async def settle(self, run: Run, said: Said) -> None:
-        """Note what the hardware said, and report it."""
-        run.interaction = said.interaction
-        if said.response != "{}":
-            run.response = said.response
-        await self.outbox.deliver(Notice(run.order.id, said.interaction, said.answer, said.detail))
-
-    async def _evidence_on(self, run: Run, timeout: Any) -> None:
-        """Wait for the verdict on the attempt."""
-        span = Duration.from_msg(timeout).nanoseconds or int(self._evidence * 1e9)
-        if await self.waits.until(lambda: run.decided, self.waits.now + span):
-            return
-        try:
-            seen = await self.port.look(run.order.id)  # a decision may have been missed on its way
-        except Unreachable:
-            return
-        if seen is not None:
-            run.verdict, run.negative = seen.verdict, seen.negative
-
-    def _finish(self, run: Run) -> Any:
+    def _finish(self, run: Run, handle: Any) -> Any:
         outcome = run.outcome
-        handle = run.handle
         if outcome is Outcome.VERIFIED:
             handle.succeed()
         elif handle.is_cancel_requested and run.interaction is Interaction.CANCELED:
@@ -250,7 +200,7 @@ class CapabilityNode(Node):
             outcome=OUTCOMES[outcome],
             attempt=run.order.id,
             interaction=INTERACTIONS[run.interaction],
-            response=run.response,
+            response=_words(run.response),
             decision=decision_msg(run.ruling),
         )
 
@@ -259,11 +209,7 @@ class CapabilityNode(Node):
     def _hear(self, said: Ruling) -> None:
         """A decision of the authority."""
         self.reconciler.hear(said)
-        run = self.runs.get(said.attempt)
-        if run is not None and said.verdict is not None:
-            run.hear(said)
-            if run.decided:
-                self.waits.wake()
+        self.errands.hear(said)
 
     def _too_late(self, order: Order) -> None:
         """An order whose goal has been refused meanwhile: it is not sent."""
@@ -286,6 +232,18 @@ class CapabilityNode(Node):
     async def _catch_up(self) -> None:
         if await self.outbox.flush():
             await self.reconciler.reconcile()
+
+
+def _tell(run: Run, handle: Any, phase: str, said: Any) -> None:
+    """Feedback to the planner, while its goal is open."""
+    if handle.is_active:
+        words = said if isinstance(said, str) else _words(said, "")
+        handle.publish_feedback(Execute.Feedback(phase=phase, verdict=VERDICTS[run.verdict], response=words))
+
+
+def _words(message: Any, none: str = "{}") -> str:
+    """A message of the device as JSON."""
+    return none if message is None else to_json(message)
 
 
 def _broken(handle: Any) -> Any:

@@ -15,6 +15,7 @@ from adf_ea_ros.nodes import convert
 from adf_ea_ros.nodes.intake import REQUESTS, Intake
 from adf_ea_ros.nodes.support import guard
 from adf_ea_ros.runtime.public import Ruling, refusal
+from adf_ea_ros.runtime.standing import Asked
 
 if TYPE_CHECKING:
     from adf_ea_ros.nodes.authority import AuthorityNode
@@ -37,6 +38,7 @@ class FrontDesk:
             (srv.GetEpisode, "get_episode", self._get_episode),
             (srv.ReviseProposal, "revise_proposal", self._revise_proposal),
             (srv.Admit, "admit", self._admit),
+            (srv.AdmitGoal, "admit_goal", self._admit_goal),
             (srv.Report, "report", self._report),
             (srv.ListAttempts, "list_attempts", self._list_attempts),
             (srv.Observe, "observe", self._observe),
@@ -62,7 +64,7 @@ class FrontDesk:
         def overload(request: Any, why: str) -> Any:
             return _overload(kind, name, request, why, self._desk.now)
 
-        first = self._arrival if name == "admit" else None
+        first = self._arrival if name in ("admit", "admit_goal") else None
         return self.intake.offer(kind, name, call, failed, overload, first)
 
     async def _arrival(self, request: Any) -> None:
@@ -144,6 +146,13 @@ class FrontDesk:
 
     def _admit(self, request: Any, response: Any) -> Any:
         said, order = self._desk.admit(request.episode, request.step, request.provider, request.generation)
+        if order is not None:
+            response.attempt = convert.attempt_msg(order)
+        return _say(response, said)
+
+    def _admit_goal(self, request: Any, response: Any) -> Any:
+        asked = Asked(**{name: getattr(request, name) for name in Asked.__struct_fields__})
+        said, order = self._desk.admit_goal(asked)
         if order is not None:
             response.attempt = convert.attempt_msg(order)
         return _say(response, said)

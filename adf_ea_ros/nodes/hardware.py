@@ -6,6 +6,7 @@ says here is evidence of an effect.
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -23,7 +24,7 @@ from adf_ea_ros.authority.requests import Answer
 from adf_ea_ros.contracts.conditions import Ns
 from adf_ea_ros.contracts.fields import FieldError, goal_fields, set_field
 from adf_ea_ros.contracts.model import Tool
-from adf_ea_ros.nodes.convert import to_json, uuid_msg
+from adf_ea_ros.nodes.convert import uuid_msg
 from adf_ea_ros.nodes.graph import full_name
 from adf_ea_ros.nodes.interfaces import interface
 from adf_ea_ros.nodes.support import guard
@@ -37,18 +38,22 @@ ENDS = {
 }
 RUNNING = (GoalStatus.STATUS_ACCEPTED, GoalStatus.STATUS_EXECUTING, GoalStatus.STATUS_CANCELING)
 
-Feedback = Callable[[str], None]
+Feedback = Callable[[Any], None]
+"""Called with each feedback message, in the device's own type."""
+Enough = Callable[[], bool]
+"""Says that the answer need not be waited for any longer; it is reported all the same when it comes."""
 Late = Callable[[Order, "Said"], None]
 """Called with an answer that came after its deadline."""
 
 
 class Said(msgspec.Struct, frozen=True):
-    """What a device answered: how the exchange stands, its words as JSON, and a remark for the record."""
+    """What a device answered: how the exchange stands, its own message, and a remark for the record."""
 
     interaction: Interaction
-    response: str = "{}"
+    response: Any = None
     detail: str = ""
     answer: Answer | None = None  # where it was asked about an attempt in doubt
+    unfinished: bool = False  # it has not answered yet, and is not waited for any longer
 
 
 class Unsendable(Exception):
@@ -58,16 +63,19 @@ class Unsendable(Exception):
 class Hardware(Protocol):
     """One device. Every wait ends with the order's deadline, in ROS time, at the latest."""
 
-    async def send(self, order: Order, feedback: Feedback, /) -> Said:
-        """Send the order; ends when it is known whether it was accepted. Raises Unsendable."""
+    async def send(self, order: Order, feedback: Feedback, enough: Enough = ..., goal: Any = None, /) -> Said:
+        """Send the order; ends when it is known whether it was accepted. Raises Unsendable.
+
+        ``goal`` is the message to be sent; none: what the provider's mapping makes of the arguments.
+        """
         ...
 
-    async def result(self, order: Order, /) -> Said:
+    async def result(self, order: Order, enough: Enough = ..., /) -> Said:
         """The end of an order that was accepted; LOST where none came in time."""
         ...
 
-    async def cancel(self, order: Order, /) -> str:
-        """Ask the device to stop; what it answered, in words. It is not known to have stopped by that."""
+    async def cancel(self, order: Order, /) -> tuple[bool, str]:
+        """Ask the device to stop; whether it agreed, and its answer in words. It has not stopped by that."""
         ...
 
     async def ask(self, order: Order, since: Ns, /) -> Said:
@@ -96,6 +104,28 @@ def hardware(node: Node, waits: Waits, tool: Tool, group: CallbackGroup, wait: f
     return kinds[tool.kind](node, waits, tool, group, wait, late)
 
 
+def never() -> bool:
+    """An answer is waited for until its deadline."""
+    return False
+
+
+def native(goal: Any, blank: Callable[[], Any], tool: Tool, order: Order) -> Any:
+    """The message to be sent: ``goal``, with the attempt's key where the device takes one; or a blank filled.
+
+    Raises:
+        Unsendable
+    """
+    if goal is None:
+        return fill(blank(), tool, order)
+    if tool.promises.key_field:
+        goal = copy.deepcopy(goal)
+        try:
+            set_field(goal, tool.promises.key_field, order.id)
+        except FieldError as error:
+            raise Unsendable(f"{tool.type} cannot carry the attempt's key: {error}") from error
+    return goal
+
+
 def fill(message: Any, tool: Tool, order: Order) -> Any:
     """Set the fields that the order means. Raises Unsendable."""
     try:
@@ -120,17 +150,20 @@ class Action:
         self._results: dict[str, Any] = {}
         self._statuses: dict[bytes, int] | None = None
 
-    async def send(self, order: Order, feedback: Feedback) -> Said:
+    async def send(self, order: Order, feedback: Feedback, enough: Enough = never, goal: Any = None) -> Said:
         """See ``Hardware``."""
-        goal = fill(self._type.Goal(), self._tool, order)
+        goal = native(goal, self._type.Goal, self._tool, order)
         if not await _found(self._waits, self._client.server_is_ready, self._wait):
             return _not_sent(f"{self._tool.name} was not found within {self._wait:g} s")
-        passed = guard(self._node, "feedback", lambda message: feedback(to_json(message.feedback)))
+        passed = guard(self._node, "feedback", lambda message: feedback(message.feedback))
         future = self._client.send_goal_async(goal, passed, uuid_msg(order.goal_id))
-        if not await self._waits.until(future.done, order.deadline):
+        await self._waits.until(lambda: future.done() or enough(), order.deadline)
+        if not future.done():
             future.add_done_callback(
                 guard(self._node, "late answer", lambda f: self._late_answer(order, f.result()))
             )
+            if enough():
+                return Said(Interaction.DISPATCHED, unfinished=True)
             return Said(Interaction.LOST, detail="no answer to the goal before the deadline")
         return self._accept(order, future.result())
 
@@ -156,12 +189,15 @@ class Action:
         self._handles[order.id] = handle  # rclpy itself keeps only a weak reference
         self._results[order.id] = handle.get_result_async()
 
-    async def result(self, order: Order) -> Said:
+    async def result(self, order: Order, enough: Enough = never) -> Said:
         """See ``Hardware``."""
         future = self._results[order.id]
-        if await self._waits.until(future.done, order.deadline):
+        await self._waits.until(lambda: future.done() or enough(), order.deadline)
+        if future.done():
             return self._end(future.result())
         self._await_late(order)
+        if enough():
+            return Said(Interaction.ACCEPTED, unfinished=True)
         return Said(Interaction.LOST, detail="no result before the deadline")
 
     def _end(self, response: Any) -> Said:
@@ -169,20 +205,18 @@ class Action:
             return Said(
                 Interaction.LOST, detail=f"the result carries status {response.status}, which is no end"
             )
-        return Said(ENDS[response.status], to_json(response.result))
+        return Said(ENDS[response.status], response.result)
 
-    async def cancel(self, order: Order) -> str:
+    async def cancel(self, order: Order) -> tuple[bool, str]:
         """See ``Hardware``."""
         handle = self._handles.get(order.id) or self._handle(order)
         future = handle.cancel_goal_async()
         if not await self._waits.within(future.done, self._wait):
-            return f"no answer to the cancel request within {self._wait:g} s"
+            return False, f"no answer to the cancel request within {self._wait:g} s"
         code, canceling = future.result().return_code, future.result().goals_canceling
-        return (
-            "the cancel request was accepted"
-            if canceling
-            else f"the cancel request was refused (code {code})"
-        )
+        if canceling:
+            return True, "the cancel request was accepted"
+        return False, f"the cancel request was refused (code {code})"
 
     def _handle(self, order: Order) -> Any:
         """A handle to a goal that another process, or an earlier run of this one, has sent."""
@@ -264,27 +298,32 @@ class Service:
         self._client = node.create_client(self._type, tool.name, callback_group=group)
         self._calls: dict[str, Any] = {}
 
-    async def send(self, order: Order, _feedback: Feedback) -> Said:
+    async def send(
+        self, order: Order, _feedback: Feedback, _enough: Enough = never, goal: Any = None
+    ) -> Said:
         """See ``Hardware``."""
-        request = fill(self._type.Request(), self._tool, order)
+        request = native(goal, self._type.Request, self._tool, order)
         if not await _found(self._waits, self._client.service_is_ready, self._wait):
             return _not_sent(f"{self._tool.name} was not found within {self._wait:g} s")
         self._calls[order.id] = self._client.call_async(request)
         return Said(Interaction.DISPATCHED)
 
-    async def result(self, order: Order) -> Said:
+    async def result(self, order: Order, enough: Enough = never) -> Said:
         """See ``Hardware``."""
         future = self._calls[order.id]
-        if await self._waits.until(future.done, order.deadline):
+        await self._waits.until(lambda: future.done() or enough(), order.deadline)
+        if future.done():
             return _replied(future.result())
         future.add_done_callback(
             guard(self._node, "late reply", lambda done: self._late(order, _replied(done.result())))
         )
+        if enough():
+            return Said(Interaction.DISPATCHED, unfinished=True)
         return Said(Interaction.LOST, detail="no reply before the deadline")
 
-    async def cancel(self, _order: Order) -> str:
+    async def cancel(self, _order: Order) -> tuple[bool, str]:
         """See ``Hardware``."""
-        return "a service call cannot be canceled"
+        return False, "a service call cannot be canceled"
 
     async def ask(self, _order: Order, _since: Ns) -> Said:
         """See ``Hardware``."""
@@ -309,21 +348,23 @@ class Topic:
         self._type = interface(tool.type)
         self._publisher = node.create_publisher(self._type, tool.name, QoSProfile(depth=10))
 
-    async def send(self, order: Order, _feedback: Feedback) -> Said:
+    async def send(
+        self, order: Order, _feedback: Feedback, _enough: Enough = never, goal: Any = None
+    ) -> Said:
         """See ``Hardware``."""
-        message = fill(self._type(), self._tool, order)
+        message = native(goal, self._type, self._tool, order)
         if not await _found(self._waits, lambda: self._publisher.get_subscription_count() > 0, self._wait):
             return _not_sent(f"nobody subscribed to {self._tool.name} within {self._wait:g} s")
         self._publisher.publish(message)
         return Said(Interaction.ONE_WAY)
 
-    async def result(self, _order: Order) -> Said:
+    async def result(self, _order: Order, _enough: Enough = never) -> Said:
         """See ``Hardware``."""
         return Said(Interaction.ONE_WAY)
 
-    async def cancel(self, _order: Order) -> str:
+    async def cancel(self, _order: Order) -> tuple[bool, str]:
         """See ``Hardware``."""
-        return "a command on a topic cannot be taken back"
+        return False, "a command on a topic cannot be taken back"
 
     async def ask(self, _order: Order, _since: Ns) -> Said:
         """See ``Hardware``."""
@@ -353,4 +394,4 @@ def _cannot_tell(detail: str) -> Said:
 def _replied(response: Any) -> Said:
     """A reply whose field ``success`` is false says that the service gave up."""
     gave_up = getattr(response, "success", True) is False
-    return Said(Interaction.ABORTED if gave_up else Interaction.SUCCEEDED, to_json(response))
+    return Said(Interaction.ABORTED if gave_up else Interaction.SUCCEEDED, response)

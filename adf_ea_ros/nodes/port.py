@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import msgspec
 from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
 
@@ -17,6 +18,7 @@ from adf_ea_ros.nodes.support import guard, latched
 from adf_ea_ros.nodes.waiting import Waits
 from adf_ea_ros.runtime.port import Unreachable
 from adf_ea_ros.runtime.public import Order, Ruling
+from adf_ea_ros.runtime.standing import Asked
 
 PING = 0.5
 """Real seconds to wait for one sign of life, before another is asked for."""
@@ -47,6 +49,7 @@ class ServicePort:
             return node.create_client(kind, f"{authority}/{name}", callback_group=group)
 
         self._admit = client(srv.Admit, "admit")
+        self._admit_goal = client(srv.AdmitGoal, "admit_goal")
         self._report = client(srv.Report, "report")
         self._attempts = client(srv.ListAttempts, "list_attempts")
         self._episode = client(srv.GetEpisode, "get_episode")
@@ -107,6 +110,12 @@ class ServicePort:
         """See ``AuthorityPort``."""
         request = srv.Admit.Request(episode=episode, step=step, provider=provider, generation=generation)
         response = await self._call(self._admit, request, self._too_late, self._device)
+        return ruling_of(response.decision), _order(response)
+
+    async def admit_goal(self, asked: Asked) -> tuple[Ruling, Order | None]:
+        """See ``AuthorityPort``."""
+        request = srv.AdmitGoal.Request(**msgspec.structs.asdict(asked))
+        response = await self._call(self._admit_goal, request, self._too_late, self._device)
         return ruling_of(response.decision), _order(response)
 
     def _too_late(self, response: Any) -> None:

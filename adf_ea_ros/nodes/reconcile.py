@@ -97,7 +97,7 @@ class Reconciler:
 
     async def reconcile(self) -> None:
         """Ask for the open attempts, and settle what is in doubt. Does nothing where none is wanted."""
-        if not self.wanted or self._busy or self._node.admitting:
+        if not self.wanted or self._busy or self._node.errands.admitting:
             return
         self._busy, self.wanted = True, False
         try:
@@ -118,7 +118,7 @@ class Reconciler:
 
     async def _attempt(self, order: Order) -> None:
         node = self._node
-        run = node.runs.get(order.id)
+        run = node.errands.runs.get(order.id)
         if run is not None:
             if order.cancel_requested:
                 node.cancel(run)
@@ -133,7 +133,7 @@ class Reconciler:
             and order.id not in self._sent
             and order.provider not in self._rivals
         ):
-            if node.admitting:  # it may be the one that is on its way here
+            if node.errands.admitting:  # it may be the one that is on its way here
                 self.wanted = True
                 return
             detail = "never sent: its goal had been given up when it was admitted"
@@ -150,7 +150,8 @@ class Reconciler:
             return
         await self._report(order, said if said.answer is not None else _lost(said))
         if said.answer is Answer.RUNNING and node.executor is not None:
-            run = node.runs[order.id] = Run(order, not_ready("Dispatch", order.step, "taken over"))
+            run = node.errands.begin(order, not_ready("Dispatch", order.step, "taken over"))
+            run.sent = True
             if order.cancel_requested:
                 node.cancel(run)
             node.executor.create_task(guard(node, "taken over", self._follow), run)
@@ -159,10 +160,10 @@ class Reconciler:
         """See an order through that an earlier process had sent."""
         tool = self._node.tools[run.order.provider]
         try:
-            await self._node.settle(run, await tool.result(run.order))
+            await self._node.errands.settle(run, await tool.result(run.order))
         finally:
             tool.forget(run.order)
-            self._node.runs.pop(run.order.id, None)
+            self._node.errands.runs.pop(run.order.id, None)
 
     async def _report(self, order: Order, said: Said) -> None:
         await self._node.outbox.deliver(Notice(order.id, said.interaction, said.answer, said.detail))

@@ -1,14 +1,15 @@
-"""One goal on its way: the order, what the hardware said, what the evidence showed."""
+"""One order on its way: what the hardware said, what the evidence showed, and who wants to hear of it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import Enum
 from typing import Any
 
 from adf_ea_ros.action import Execute
 from adf_ea_ros.authority.model import Interaction
+from adf_ea_ros.contracts.conditions import Ns
 from adf_ea_ros.evidence.types import Verdict
-from adf_ea_ros.nodes.convert import VERDICTS
 from adf_ea_ros.runtime.public import Order, Ruling
 
 
@@ -22,19 +23,27 @@ class Outcome(str, Enum):
 
 OUTCOMES: dict[Outcome, int] = {outcome: getattr(Execute.Result, outcome.name) for outcome in Outcome}
 
+Listener = Callable[[str, Any], None]
+"""Called with a phase and what was said in it: a native message, words, or nothing."""
+
 
 class Run:
     """The order of one goal, from its admission to its result."""
 
-    def __init__(self, order: Order, admission: Ruling, handle: Any = None) -> None:
-        """``handle`` is the goal of the planner; none where an earlier process had it."""
-        self.order, self.handle = order, handle
+    def __init__(self, order: Order, admission: Ruling, listener: Listener | None = None) -> None:
+        """``listener`` hears of progress; none where nobody waits any more."""
+        self.order, self.listener = order, listener
         self.ruling = admission
         """The decision that the outcome rests on: the latest that says something of the effect."""
         self.interaction: Interaction = order.interaction
-        self.response = "{}"
+        self.response: Any = None
+        """The provider's result or response, in its own type; None where there is none."""
         self.verdict: Verdict | None = order.verdict
         self.negative = order.negative
+        self.proven: Ns = -1
+        """Since when (ROS time) the effect is known to be proven; -1: it is not."""
+        self.sent = False
+        """It is with the hardware, as far as that can be known."""
         self.canceling = False
 
     @property
@@ -54,10 +63,10 @@ class Run:
         if not self.decided or (self.verdict, self.negative) != (said.verdict, said.negative):
             self.ruling = said
         self.verdict, self.negative = said.verdict, said.negative
+        if self.verdict is Verdict.SATISFIED and self.proven < 0:
+            self.proven = said.time
 
-    def tell(self, phase: str, response: str = "") -> None:
-        """Feedback to the planner, while its goal is open."""
-        if self.handle is not None and self.handle.is_active:
-            self.handle.publish_feedback(
-                Execute.Feedback(phase=phase, verdict=VERDICTS[self.verdict], response=response)
-            )
+    def tell(self, phase: str, said: Any = None) -> None:
+        """Progress, to whoever listens."""
+        if self.listener is not None:
+            self.listener(phase, said)

@@ -84,7 +84,7 @@ def test_an_admission_on_its_way_is_nobodys_failure(watcher, node, port):
     watcher.until(lambda: node.reconciler._busy, what="a question for open attempts")
     # While its answer, which names the new attempt, is on the way, so is the answer to the admission.
     watcher._executor.create_task(node._admit, "heater_a", Execute.Goal(episode="e", step="heat"))
-    watcher.until(lambda: node.admitting == 1, what="a request to admit")
+    watcher.until(lambda: node.errands.admitting == 1, what="a request to admit")
     port.listing.set_result(None)
     watcher.until(lambda: not node.reconciler._busy, what="the end of the round")
     assert port.reports == []
