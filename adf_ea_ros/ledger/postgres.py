@@ -182,8 +182,11 @@ class PostgresLedger(SqlLedger):
             )
         if found < schema.VERSION:
             if self._read_only:
-                reason = f"{self.name} has schema {found}" if found else f"there is no {self.name}"
-                raise LedgerUnavailable(reason, self._where_else() or "Open it for writing once")
+                if found == 0:
+                    raise LedgerUnavailable(
+                        f"there is no {self.name}", self._where_else() or "Open it for writing once"
+                    )
+                raise LedgerUnavailable(f"{self.name} has schema {found}", "Open it for writing once")
             self._bring_up_to_date(found)
 
     def _where_else(self) -> str:
