@@ -2,6 +2,7 @@
 #
 #   ROS=kilted|jazzy   which ROS 2 (default: the distribution sourced in this terminal, else kilted from wheels)
 #   PYTHON=python3     which Python creates the environment
+#   JOBS=auto          how many tests run at once (0: one after the other, in this process)
 #   FAULT=             which story the demo tells
 #   ARGS=              further arguments: for pytest under test and smoke, for the program under demo, bench, ...
 
@@ -9,6 +10,8 @@ PYTHON ?= python3
 ROS ?= $(or $(ROS_DISTRO),kilted)
 FAULT ?=
 ARGS ?=
+# Tests run side by side: most wait for processes of their own, each in a ROS domain of its own.
+JOBS ?= auto
 
 RUN := .env/$(ROS)/run
 STEP := scripts/step
@@ -37,7 +40,7 @@ demo: env ## the heating task, end to end (FAULT=none, heater_fails, evidence_lo
 
 test: lint ## lint, types, layers, then all tests
 	@$(STEP) 'tests' 'one test alone: $(RUN) python -m pytest test/... -k NAME' \
-		$(RUN) python -m pytest $(ARGS)
+		$(RUN) python -m pytest -n $(JOBS) --maxprocesses=4 --dist=worksteal $(ARGS)
 
 smoke: env ## the short real-node check that runs on every distribution
 	@$(STEP) 'smoke tests on $(ROS)' 'one test alone: $(RUN) python -m pytest -m smoke -k NAME' \
