@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from enum import Enum
 from pathlib import Path
@@ -12,6 +13,7 @@ import typer
 from adf_ea_ros.cli.common import chosen_paths, fail, show_faults
 from adf_ea_ros.contracts.catalog import Catalog
 from adf_ea_ros.contracts.faults import ContractError
+from adf_ea_ros.contracts.loader import read_files
 from adf_ea_ros.contracts.view import as_json, as_markdown, as_mcp_tools, planner_view
 
 
@@ -23,6 +25,14 @@ class Format(str, Enum):
     MCP = "mcp"
 
 
+def _tasks(incomplete: str) -> list[str]:
+    """The tasks of the default folder: what else stands on the line is not known while it is completed."""
+    with contextlib.suppress(typer.BadParameter):
+        loaded = read_files(chosen_paths(None))
+        return sorted(c.id for c in loaded.contracts if c.kind == "task" and c.id.startswith(incomplete))
+    return []
+
+
 def view(
     paths: Annotated[
         list[Path] | None, typer.Argument(help=("Files and folders. Default: the folder config."))
@@ -30,7 +40,10 @@ def view(
     spelling: Annotated[
         Format, typer.Option("--format", "-f", help=("A page, JSON, or tools of the Model Context Protocol."))
     ] = Format.MARKDOWN,
-    task: Annotated[str, typer.Option(help="Only what this task may use, with its obligations.")] = "",
+    task: Annotated[
+        str,
+        typer.Option(help="Only what this task may use, with its obligations.", autocompletion=_tasks),
+    ] = "",
     now: Annotated[
         float, typer.Option(help=("ROS time in seconds, for contracts that expire."), min=0.0)
     ] = 0.0,

@@ -126,6 +126,24 @@ def test_help_and_near_misses(run):
     assert "Usage" in run(ok=None).stdout + run(ok=None).stderr
 
 
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        (("ch",), ["check"]),
+        (("draft", "--from-t"), ["--from-topic"]),
+        (("draft", "--from-action", "adf_ea_ros/action/He"), ["adf_ea_ros/action/Heat"]),
+        (("view", "--format", "m"), ["markdown", "mcp"]),
+        (("view", "--task", "heat"), ["heat_measure_record"]),
+        (("study", "comp"), ["comparison", "compositions", "composed"]),
+    ],
+)
+def test_completion(run, prefix, line, words):
+    """What a shell is told when the tabulator key is pressed."""
+    typed = ("adf-ea", *line)
+    asked = {"COMP_WORDS": " ".join(typed), "COMP_CWORD": str(len(line)), "_ADF_EA_COMPLETE": "complete_bash"}
+    assert run(ok=None, AMENT_PREFIX_PATH=prefix, **asked).stdout.split() == words
+
+
 def test_a_missing_module_is_no_command(run, monkeypatch):
     monkeypatch.setitem(COMMANDS, "ghost", "adf_ea_ros.cli.ghost:ghost")
     assert "ghost" not in run("--help").stdout
