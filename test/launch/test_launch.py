@@ -21,6 +21,9 @@ needs_launch = pytest.mark.skipif(
     not HAS_LAUNCH, reason="launch_ros does not import: it comes with a ROS distribution, not from a registry"
 )
 
+NATIVE = ("nav2_msgs", "nav_msgs", "control_msgs", "trajectory_msgs")
+HAS_NATIVE = all(importlib.util.find_spec(name) for name in NATIVE)
+
 RUN = """
 import sys
 from launch import LaunchDescription, LaunchService
@@ -95,6 +98,7 @@ def test_the_simulated_rig_comes_up_and_heats(
 @pytest.mark.parametrize(
     ("name", "arguments", "said"),
     [
+        ("gated.launch.py", ("gates:=/no/such",), "no such file or folder: /no/such"),
         ("bringup.launch.py", (), "name the files and folders"),
         ("bringup.launch.py", ("contracts:=/no/such",), "no such file or folder: /no/such"),
         ("bringup.launch.py", ("devices:=maybe",), "maybe"),
@@ -122,6 +126,70 @@ def test_a_malformed_contract_is_listed_before_any_node(launch: Start, tmp_path:
     assert process.wait(60.0) != 0
     assert f"{broken}:" in process.output
     assert "process started" not in process.output
+
+
+@needs_launch
+@pytest.mark.ros
+@pytest.mark.skipif(HAS_NATIVE, reason="the interfaces of the example are installed")
+def test_interfaces_that_are_not_installed_are_named_before_any_node(launch: Start) -> None:
+    process = launch("gated.launch.py")
+    assert process.wait(60.0) != 0
+    assert "nav2_msgs/action/NavigateToPose" in process.output
+    assert "process started" not in process.output
+
+
+@needs_launch
+@pytest.mark.ros
+@pytest.mark.slow
+@pytest.mark.skipif(not HAS_NATIVE, reason=f"one of {', '.join(NATIVE)} does not import")
+def test_clients_of_a_base_and_an_arm_are_gated(launch: Start, domain: Any, tmp_path: Path) -> None:
+    from control_msgs.action import FollowJointTrajectory
+    from nav2_msgs.action import NavigateToPose
+    from rcl_interfaces.srv import SetParameters
+    from rclpy.action import ActionClient
+    from rclpy.parameter import Parameter
+    from trajectory_msgs.msg import JointTrajectoryPoint
+
+    from adf_ea_ros.testing.watcher import Watcher
+
+    process = launch("gated.launch.py", f"ledger:={tmp_path / 'ledger.db'}")
+    process.wait_for_line("active: generation 1", 60.0)
+    with Watcher(domain) as watcher:
+        base = ActionClient(watcher.node, NavigateToPose, "/navigate_to_pose")
+        arm = ActionClient(watcher.node, FollowJointTrajectory, "/arm_controller/follow_joint_trajectory")
+
+        def send(client: Any, goal: Any) -> Any:
+            """The status and the result; nothing where the goal was rejected."""
+            watcher.until(client.server_is_ready, 30.0)
+            handle = watcher.result(client.send_goal_async(goal), 30.0)
+            return watcher.result(handle.get_result_async(), 60.0) if handle.accepted else None
+
+        goal = NavigateToPose.Goal()
+        goal.pose.header.frame_id = "map"
+        goal.pose.pose.position.x, goal.pose.pose.position.y = 1.0, 2.0
+        assert send(base, goal).status == 4
+        assert send(base, goal).status == 4  # it stands there already, and is not sent again
+        assert process.output.count("[bt_navigator]: navigate_to:") == 1
+        goal.behavior_tree = "other.xml"
+        assert send(base, goal) is None
+        points = [JointTrajectoryPoint(positions=[0.4 * k, 1.2 * k]) for k in (0.5, 1.0)]
+        trajectory = FollowJointTrajectory.Goal()
+        trajectory.trajectory.joint_names = ["shoulder_joint", "elbow_joint"]
+        trajectory.trajectory.points = points
+        assert send(arm, trajectory).status == 4
+
+        faults = watcher.node.create_client(SetParameters, "/arm_controller/set_parameters")
+        watcher.until(faults.service_is_ready)
+        change = [Parameter("fault", value="no_effect").to_parameter_msg()]
+        assert (
+            watcher.result(faults.call_async(SetParameters.Request(parameters=change))).results[0].successful
+        )
+        trajectory.trajectory.points = [JointTrajectoryPoint(positions=[-0.4, 0.1])]
+        answer = send(arm, trajectory)
+        assert (answer.status, answer.result.error_code) == (6, -5)
+        assert "joint/" in answer.result.error_string
+    process.interrupt(30.0)
+    assert "Traceback" not in process.output
 
 
 @needs_launch
