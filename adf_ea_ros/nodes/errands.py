@@ -49,7 +49,7 @@ class Errands:
 
     async def admit(self, provider: str, subject: str, ask: Callable[[], Awaitable[Admission]]) -> Admission:
         """Ask the authority; the order is to be carried out where there is one."""
-        rival = self._node.reconciler.rival(provider)
+        rival = self._node.reconciler.rivals.reason(provider)
         if rival:
             return not_ready("Dispatch", subject, rival, self._node.waits.now), None
         self.admitting += 1

@@ -12,8 +12,8 @@ from adf_ea_ros import msg, srv
 from adf_ea_ros.contracts.model import Task
 from adf_ea_ros.contracts.view import planner_view
 from adf_ea_ros.nodes import convert
-from adf_ea_ros.nodes.intake import REQUESTS, Intake
-from adf_ea_ros.nodes.support import guard
+from adf_ea_ros.nodes.intake import Intake
+from adf_ea_ros.nodes.support import REQUESTS, guard
 from adf_ea_ros.runtime.public import Ruling, refusal
 from adf_ea_ros.runtime.standing import Asked
 

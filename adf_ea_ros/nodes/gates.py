@@ -30,7 +30,7 @@ from adf_ea_ros.contracts.model import Gate, ProviderContract
 from adf_ea_ros.nodes.errands import Admission
 from adf_ea_ros.nodes.interfaces import interface
 from adf_ea_ros.nodes.run import Outcome, Run
-from adf_ea_ros.nodes.support import StartFault, guard
+from adf_ea_ros.nodes.support import GOALS, StartFault, guard
 from adf_ea_ros.runtime.public import Ruling, refusal
 from adf_ea_ros.runtime.standing import Asked
 
@@ -196,6 +196,7 @@ class ActionDoor(Door):
             goal_callback=guard(node, "goal request", self._on_goal, lambda _: GoalResponse.REJECT),
             cancel_callback=guard(node, "cancel request", self._on_cancel, lambda _: CancelResponse.REJECT),
             result_timeout=node.result_timeout,
+            **GOALS,
         )
         node.waits.every(1.0, "accepted goals", self._sweep)
 

@@ -16,14 +16,10 @@ from typing import Any
 
 from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
-from rclpy.qos import QoSProfile
 from rclpy.task import Future
 
-from adf_ea_ros.nodes.support import guard
+from adf_ea_ros.nodes.support import REQUESTS, guard
 
-REQUESTS = QoSProfile(depth=4000)
-"""Of the services. The middleware keeps so many requests of one service that were not taken yet, and drops
-the oldest beyond that without a word. rclpy's own depth of 10 loses most of a hundred sent at once."""
 TAKEN = 20
 """Requests that are taken from the middleware in one round, beside the one of each service: so much faster
 than deciding that a flood waits in the line or is refused, and not unseen behind it."""

@@ -11,6 +11,10 @@ AUTHORITY = "/authority"
 """Full name of the authority node where nothing else is said."""
 
 
+INSTANCES = "execute/_instances"
+"""Where capability nodes tell of themselves while they see another one for a provider of theirs."""
+
+
 def execute_action(provider: str, namespace: str = "") -> str:
     """The full name of a provider's action; ``namespace`` is that of the capability node."""
     return f"{namespace.rstrip('/')}/execute/{provider}"

@@ -4,15 +4,13 @@ X2).
 
 from __future__ import annotations
 
-import math
-import time
 from typing import TYPE_CHECKING
 
 from adf_ea_ros.authority.model import ANSWERED, OPEN, Interaction
 from adf_ea_ros.authority.requests import Answer
 from adf_ea_ros.contracts.conditions import Ns
 from adf_ea_ros.nodes.hardware import Said
-from adf_ea_ros.nodes.names import execute_action
+from adf_ea_ros.nodes.rivals import Rivals
 from adf_ea_ros.nodes.run import Run
 from adf_ea_ros.nodes.support import guard
 from adf_ea_ros.runtime.outbox import Notice
@@ -22,8 +20,6 @@ from adf_ea_ros.runtime.public import Order, Ruling, not_ready
 if TYPE_CHECKING:
     from adf_ea_ros.nodes.capability import CapabilityNode
 
-DYING = 40.0
-"""Real seconds for which a dead node may still be shown in the graph (twice the usual lease)."""
 _SENT = 4096
 """How many attempts are remembered as sent by this process."""
 
@@ -43,7 +39,7 @@ class Reconciler:
         """By provider: the attempts that were open at the first contact. Later ones are this node's own."""
         self._sent: dict[str, None] = {}
         self._seen: dict[str, tuple[bytes, Ns]] = {}
-        self._rivals: dict[str, float] = {}
+        self.rivals = Rivals(node, node.providers)
 
     def sent(self, order: Order) -> None:
         """This process sends the order, now."""
@@ -68,28 +64,7 @@ class Reconciler:
                 self._seen.pop(name, None)
             elif self._seen.get(name, (b"",))[0] != identity:
                 self._seen[name] = (identity, now)
-        for name in self._node.providers:
-            self._look_for_rival(name)
-
-    def _look_for_rival(self, provider: str) -> None:
-        """Two capability nodes for one provider cannot know what the other one has sent."""
-        status = self._node.resolve_topic_name(f"{execute_action(provider)[1:]}/_action/status")
-        if self._node.count_publishers(status) <= 1:
-            self._rivals.pop(provider, None)
-        elif provider not in self._rivals:
-            self._rivals[provider] = time.monotonic()
-
-    def rival(self, provider: str) -> str:
-        """Why nothing may be sent to a provider now; empty where it may.
-
-        A predecessor that was killed is shown for a while, so only one that stays is a rival.
-        """
-        if time.monotonic() - self._rivals.get(provider, math.inf) < DYING:
-            return ""
-        return (
-            f"another node offers {execute_action(provider)} too: one capability node for each provider, "
-            "or neither can tell what was sent"
-        )
+        self.rivals.look()
 
     def since(self, provider: str) -> Ns:
         """From when on (ROS time) a device has been seen without a break; -1: it is not seen."""
@@ -131,7 +106,7 @@ class Reconciler:
             order.interaction is Interaction.DISPATCHED
             and order.id not in self._past[order.provider]
             and order.id not in self._sent
-            and order.provider not in self._rivals
+            and not self.rivals.suspected(order.provider)
         ):
             if node.errands.admitting:  # it may be the one that is on its way here
                 self.wanted = True

@@ -46,6 +46,13 @@ LATCHED = latched(50)
 READBACK = QoSProfile(depth=100, reliability=ReliabilityPolicy.RELIABLE)
 """For readbacks that are published while somebody listens."""
 
+REQUESTS = QoSProfile(depth=4000)
+"""For what planners call. The middleware keeps so many requests of one service that were not taken yet, and
+drops the oldest beyond that without a word. rclpy's own depth of 10 loses most of a hundred sent at once."""
+
+GOALS = {f"{name}_service_qos_profile": REQUESTS for name in ("goal", "result", "cancel")}
+"""The same for the three services of an action server."""
+
 CLOCK = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 """For /clock: what rclpy's and rclcpp's own time sources ask for."""
 

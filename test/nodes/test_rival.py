@@ -1,33 +1,49 @@
-"""Two capability nodes for one provider: noticed, and refused once it is no dead predecessor."""
+"""Two capability nodes for one provider: neither acts for it, as soon as it is no dead predecessor."""
 
 import pytest
 from adf_ea_ros.action import Execute
 from rclpy.action import ActionServer
 from rclpy.parameter import Parameter
+from std_msgs.msg import String
 from world import CONTRACTS
 
-from adf_ea_ros.nodes import reconcile
+from adf_ea_ros.nodes import rivals
 from adf_ea_ros.nodes.capability import CapabilityNode
+from adf_ea_ros.nodes.names import INSTANCES
 
 pytestmark = pytest.mark.ros
 
 
 @pytest.fixture
-def node(watcher):
-    parameters = [
-        Parameter("contracts", value=[str(path) for path in CONTRACTS]),
-        Parameter("providers", value=["heater_a", "heater_b"]),
-        Parameter("authority_wait", value=0.1),
-    ]
-    made = CapabilityNode(context=watcher.context, parameter_overrides=parameters)
-    watcher._executor.add_node(made)
-    yield made
-    watcher._executor.remove_node(made)
-    made.destroy_node()
+def make(watcher):
+    made = []
+
+    def start(name, *providers):
+        parameters = [
+            Parameter("contracts", value=[str(path) for path in CONTRACTS]),
+            Parameter("providers", value=list(providers)),
+            Parameter("authority_wait", value=0.1),
+        ]
+        made.append(CapabilityNode(name, context=watcher.context, parameter_overrides=parameters))
+        watcher._executor.add_node(made[-1])
+        return made[-1]
+
+    def end(node):
+        made.remove(node)
+        watcher._executor.remove_node(node)
+        for server in node._servers:  # they outlive their node otherwise, in one process
+            server.destroy()
+        node.destroy_node()
+
+    start.end = end
+    yield start
+    while made:
+        end(made[-1])
 
 
-def test_a_second_node_for_a_provider_stops_both(watcher, node, monkeypatch):
-    def admit(provider):
+@pytest.fixture
+def admit(watcher):
+    def ask(node, provider):
         said = []
 
         async def work():
@@ -38,13 +54,45 @@ def test_a_second_node_for_a_provider_stops_both(watcher, node, monkeypatch):
         assert order is None
         return ruling.sentence
 
-    assert "another node" not in admit("heater_a")
+    return ask
+
+
+def test_living_rivals_know_of_each_other_at_once(watcher, make, admit):
+    one, two = make("one", "heater_a", "heater_b"), make("two", "heater_a", "probe")
+
+    def both():
+        return all(node.reconciler.rivals.reason("heater_a") for node in (one, two))
+
+    watcher.until(both, rivals.DYING / 4, "both of them to notice")
+    assert "another node (process" in admit(one, "heater_a")
+    assert "offers /execute/heater_a too" in admit(two, "heater_a")
+    assert "another node" not in admit(one, "heater_b")
+    assert "another node" not in admit(two, "probe")
+    make.end(two)
+    watcher.until(lambda: not one.reconciler.rivals.reason("heater_a"), what="the end of the rival")
+    assert "another node" not in admit(one, "heater_a")
+
+
+def test_one_that_stays_without_a_word_is_no_dead_predecessor(watcher, make, admit, monkeypatch):
+    node = make("one", "heater_a", "heater_b")
+    assert "another node" not in admit(node, "heater_a")
     rival = ActionServer(watcher.node, Execute, "execute/heater_a", lambda handle: Execute.Result())
-    watcher.until(lambda: "heater_a" in node.reconciler._rivals, what="the rival")
-    assert "another node" not in admit("heater_a")  # it may be one that was killed a moment ago
-    monkeypatch.setattr(reconcile, "DYING", 0.0)
-    assert "another node offers /execute/heater_a too" in admit("heater_a")
-    assert "another node" not in admit("heater_b")
+    found = node.reconciler.rivals
+    watcher.until(lambda: found.suspected("heater_a"), what="the rival")
+    assert "another node" not in admit(node, "heater_a")  # it may be one that was killed a moment ago
+    monkeypatch.setattr(rivals, "DYING", 0.0)
+    assert "another node (which says nothing) offers /execute/heater_a too" in admit(node, "heater_a")
+    assert "another node" not in admit(node, "heater_b")
     rival.destroy()
-    watcher.until(lambda: not node.reconciler._rivals, what="the end of the rival")
-    assert "another node" not in admit("heater_a")
+    watcher.until(lambda: not found.suspected("heater_a"), what="the end of the rival")
+    assert "another node" not in admit(node, "heater_a")
+
+
+def test_nonsense_from_elsewhere_changes_nothing(watcher, make, admit):
+    node = make("one", "heater_a")
+    publisher = watcher.node.create_publisher(String, f"/{INSTANCES}", 10)
+    watcher.until(lambda: publisher.get_subscription_count() == 1, what="the subscription")
+    for text in ("", "{}", '{"instance": "x", "providers": ["heater_b"], "who": "x"}'):
+        publisher.publish(String(data=text))
+    assert "another node" not in admit(node, "heater_a")
+    assert not node.reconciler.rivals.suspected("heater_a")
