@@ -92,7 +92,7 @@ def test_what_is_not_installed_says_what_brings_it(installed):
 def test_read_file(tmp_path):
     folder = tmp_path / "my_msgs" / "srv"
     folder.mkdir(parents=True)
-    (folder / "Set.srv").write_text("bool on\n---\n")
+    (folder / "Set.srv").write_text("bool lit\n---\n")
     assert read_interface(folder / "Set.srv").type == "my_msgs/srv/Set"
     (folder / "Set.srv").write_bytes(b"\xff\xfe")
     for path in (folder / "Set.srv", folder / "None.srv", folder / "x.txt"):
@@ -254,3 +254,61 @@ def test_drift_of_a_readback():
     own, other = LiveInterface("/axis", route.type), LiveInterface("/stranger", route.type)
     assert route_drift(route, "/axis", [own]) == route_drift(route, "/axis", [own, other]) == ""
     assert "but /stranger does" in route_drift(route, "/axis", [other])
+
+
+SERVICE_GATE = """
+spec: adf_ea_ros/1
+kind: provider
+id: switch
+version: 1.0.0
+lifecycle: active
+node: /switch
+tool:
+  kind: service
+  name: /switch/set
+  type: {type}
+  provides: switch_set
+  promises: {{commit_bound: 1 s}}
+---
+spec: adf_ea_ros/1
+kind: gate
+id: switch_gate
+version: 1.0.0
+name: /gate/switch
+provider: switch
+task: anything
+redundant: reject
+{more}
+"""
+
+
+@pytest.mark.parametrize(
+    ("type_name", "more", "told"),
+    [
+        ("demo/srv/Switch", "", []),
+        ("demo/srv/Mute", "", [(15, "reply.refused: demo/srv/Mute has no boolean field 'success'")]),
+        ("demo/srv/Mute", "reply: {refused: {code: 1}, text: words}", []),
+        ("demo/srv/Mute", "reply: {refused: {cod: 1}}", [(23, "has no field 'cod'; did you mean 'code'?")]),
+        ("demo/srv/Mute", "reply: {refused: {code: word}}", [(23, "is int32, which takes no string")]),
+        (
+            "demo/srv/Mute",
+            "reply: {refused: {code: 1}, text: code}",
+            [(23, "is int32, which takes no string")],
+        ),
+        ("demo/srv/Switch", "fields: {lit: litt}", [(23, "has no field 'litt'; did you mean 'lit'?")]),
+        ("demo/srv/Switch", "ignored: [dark]", [(23, "has no field 'dark'")]),
+    ],
+)
+def test_gates_against_interfaces(tmp_path, monkeypatch, type_name, more, told):
+    folder = tmp_path / "share" / "demo" / "srv"
+    folder.mkdir(parents=True)
+    (folder / "Switch.srv").write_text("bool lit\n---\nbool success\nstring message\n")
+    (folder / "Mute.srv").write_text("bool lit\n---\nint32 code\nstring words\n")
+    monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path))
+    text = SERVICE_GATE.format(type=type_name, more=more)
+    faults, notes = check_interfaces(read_text(text).documents)
+    assert notes == []
+    assert len(faults) == len(told)
+    for fault, (line, part) in zip(faults, told, strict=True):
+        assert fault.line == line
+        assert part in f"{fault.path}: {fault.message}"
