@@ -12,7 +12,10 @@ The goal succeeds once localization has shown twice that the base is there, and 
 On a robot, start the navigator and the controller with their actions under other names, so that the usual
 ones are the gates':
 
-    Node(package="nav2_bt_navigator", ..., remappings=[("navigate_to_pose", "/hardware/navigate_to_pose")])
+    from adf_ea_ros.nodes.names import action_remappings
+
+    Node(package="nav2_bt_navigator", ...,
+         remappings=action_remappings("navigate_to_pose", "/hardware/navigate_to_pose"))
 
 Needs nav2_msgs, nav_msgs, control_msgs and trajectory_msgs. Arguments: those of bringup.launch.py.
 """

@@ -18,3 +18,13 @@ INSTANCES = "execute/_instances"
 def execute_action(provider: str, namespace: str = "") -> str:
     """The full name of a provider's action; ``namespace`` is that of the capability node."""
     return f"{namespace.rstrip('/')}/execute/{provider}"
+
+
+def action_remappings(old: str, new: str) -> list[tuple[str, str]]:
+    """Remappings for ``Node(remappings=...)`` in a launch file that give an action another name.
+
+    Up to Jazzy a remapping of the action's own name does nothing: its services and topics have to be remapped
+    one by one, which works in every distribution.
+    """
+    parts = ("send_goal", "cancel_goal", "get_result", "feedback", "status")
+    return [(f"{old}/_action/{part}", f"{new}/_action/{part}") for part in parts]
