@@ -19,10 +19,12 @@ from adf_ea_ros.contracts.interfaces import (
 )
 from adf_ea_ros.contracts.loader import Document
 from adf_ea_ros.contracts.model import CapabilityContract, FieldOr, Gate, ProviderContract, Route, Tool
+from adf_ea_ros.contracts.readings import Angle, Derivation, Distance, Number, Yaw
 
 Found = Iterator[tuple[Loc, str]]
 _SECTION = {"action": "goal", "service": "request", "topic": "message"}
 _ANSWER = {"action": "result", "service": "response"}
+_NUMERIC = ("integer", "number")
 
 
 def check_interfaces(documents: Iterable[Document]) -> tuple[list[Fault], list[str]]:
@@ -121,8 +123,13 @@ def gate_fields(gate: Gate, tool: Tool, interface: Interface) -> Found:
 
 
 def _route(route: Route, interface: Interface) -> Found:
-    for name, source in (("subject", route.subject), ("value", route.value)):
-        yield from _source(interface, source, (name,), whole=name == "value" and route.derive is not None)
+    yield from _source(interface, route.subject, ("subject",))
+    if route.derive is None:
+        yield from _source(interface, route.value, ("value",))
+    elif route.value.field:
+        yield from _derived(interface, route.derive, route.value.field, ("value", "field"))
+        if to_field := getattr(route.derive, "to_field", ""):
+            yield from _derived(interface, route.derive, to_field, ("derive", "to_field"))
     if route.stamp:
         for message in _message_field(interface, "message", route.stamp, "builtin_interfaces/msg/Time"):
             yield ("stamp",), message
@@ -134,8 +141,42 @@ def _route(route: Route, interface: Interface) -> Found:
             yield loc, message
 
 
-def _source(interface: Interface, source: FieldOr, at: Loc, *, whole: bool) -> Found:
-    """``whole``: the field may be a message or a list, because a number is derived from it."""
+def _derived(interface: Interface, derive: Derivation, path: str, at: Loc) -> Found:
+    """Whether a derivation can make its number of a field."""
+    try:
+        field = resolve(interface, "message", path)
+        inner = () if field.kind else find_interface(field.type).sections["message"]
+    except InterfaceError as error:
+        yield at, str(error)
+        return
+    numbers = {each.name for each in inner if each.kind in _NUMERIC and not each.array}
+    if isinstance(derive, Number):
+        wanted, fits = "a number", field.kind in _NUMERIC and not field.array
+    elif isinstance(derive, Angle | Yaw):
+        wanted, fits = (
+            "a rotation: it has no x, y, z and w",
+            numbers >= {"x", "y", "z", "w"} and not field.array,
+        )
+    else:
+        flat = isinstance(derive, Distance) and derive.to is not None and len(derive.to) == 2
+        wanted = "a position in the plane" if flat else "a vector"
+        fits = numbers >= {"x", "y"} if not field.array else field.kind in _NUMERIC
+        if (
+            isinstance(derive, Distance)
+            and len(derive.to or ()) == 3
+            and not field.array
+            and "z" not in numbers
+        ):
+            wanted, fits = "a position in space: it has no x, y and z", False
+    if not fits:
+        yield at, f"{path!r} of {interface.type} is {_type_of(field)}, which is not {wanted}"
+
+
+def _type_of(field: InterfaceField) -> str:
+    return field.type + "[]" * field.array
+
+
+def _source(interface: Interface, source: FieldOr, at: Loc) -> Found:
     if not source.field:
         return
     try:
@@ -143,7 +184,7 @@ def _source(interface: Interface, source: FieldOr, at: Loc, *, whole: bool) -> F
     except InterfaceError as error:
         yield (*at, "field"), str(error)
         return
-    if not whole and (message := _not_a_value(field)):
+    if message := _not_a_value(field):
         yield (*at, "field"), message
 
 
@@ -167,7 +208,7 @@ def _message_field(interface: Interface, section: str, path: str, wanted: str) -
         yield str(error)
         return
     if field.type != wanted or field.array:
-        yield f"{path!r} of {interface.type} is {field.type}{'[]' if field.array else ''}, not {wanted}"
+        yield f"{path!r} of {interface.type} is {_type_of(field)}, not {wanted}"
 
 
 def _not_a_value(field: InterfaceField) -> str:

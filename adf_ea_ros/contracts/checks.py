@@ -315,6 +315,8 @@ def _route(route: Route, at: Loc) -> Found:
         yield (*at, "subject", "map"), "a subject is text"
     if route.value.const is not None:
         yield (*at, "value", "const"), "a value that never changes proves nothing: name a field"
+    if route.derive is not None and route.value.map:
+        yield (*at, "derive"), "makes a number of the field itself: leave out value.map, or this"
     if "{" in route.path or "}" in route.path or not route.path or any(c.isspace() for c in route.path):
         yield (*at, "path"), "a route reports one state path: a name without braces and spaces"
 

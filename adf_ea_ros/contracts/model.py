@@ -21,6 +21,7 @@ from pydantic import (
 )
 
 from adf_ea_ros.contracts.conditions import Clause, Condition, Operator, Value
+from adf_ea_ros.contracts.paths import FieldPath, FieldPathOrNone
 from adf_ea_ros.contracts.readings import Derivation
 from adf_ea_ros.contracts.units import DURATION_PATTERN, parse_duration
 
@@ -313,15 +314,6 @@ class CapabilityContract(Contract):
     evidence: Annotated[dict[Name, EvidenceRequirement], Field(min_length=1)]
     interruption: Interruption
     shared: bool = False  # other authorities use its subjects too: a dispatch needs their leases
-
-
-_PART = r"[a-z][a-z0-9_]*(\[(-1|\d{1,4}|[a-z][a-z0-9_]*=[^\[\]=]{1,128})\])?"
-FieldPath = Annotated[str, StringConstraints(pattern=rf"^{_PART}(\.{_PART})*$")]
-"""A field of a message: ``pose.position.x``, ``data[0]``, ``points[-1].time``, ``position[name=elbow]``.
-
-The last one is the element of ``position`` at the index where the list ``name`` beside it says ``elbow``.
-"""
-FieldPathOrNone = Annotated[str, StringConstraints(pattern=rf"^({_PART}(\.{_PART})*)?$")]
 
 
 class FieldOr(Model):

@@ -16,6 +16,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from adf_ea_ros.contracts.paths import FieldPathOrNone
+
 
 class _Derivation(BaseModel):
     """What all kinds have: a change of unit, and what the reading is compared with."""
@@ -52,7 +54,7 @@ class Distance(_Derivation):
     kind: Literal["distance"]
     to: Annotated[tuple[float, ...], Field(min_length=2, max_length=3)] | None = None
     """x, y and z; without z the distance is taken in the plane."""
-    to_field: str = ""
+    to_field: FieldPathOrNone = ""
 
     @model_validator(mode="after")
     def _one_target(self) -> Distance:
@@ -83,7 +85,7 @@ class Angle(_Derivation):
 
     kind: Literal["angle"]
     to: Quaternion | None = None
-    to_field: str = ""
+    to_field: FieldPathOrNone = ""
 
     @model_validator(mode="after")
     def _one_target(self) -> Angle:

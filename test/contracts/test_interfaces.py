@@ -28,6 +28,12 @@ DEFINITIONS = {
     "geometry_msgs/msg/Quaternion": "float64 x 0\nfloat64 y 0\nfloat64 z 0\nfloat64 w 1\n",
     "robot_msgs/msg/Reading": "std_msgs/Header header\nfloat64 value # mm\nfloat64[] many\nstring<=8 "
     "word\nbool ok\n",
+    "geometry_msgs/msg/Point": "float64 x\nfloat64 y\nfloat64 z\n",
+    "robot_msgs/msg/Flat": "float64 x\nfloat64 y\n",
+    "robot_msgs/msg/Seen": (
+        "std_msgs/Header header\ngeometry_msgs/Point place\ngeometry_msgs/Point goal\nFlat flat\n"
+        "geometry_msgs/Quaternion turn\nfloat64 value\nfloat64[] many\nstring word\nstring[] words\n"
+    ),
     "robot_msgs/action/Move": (
         "# Move one axis.\n\nint32 SLOW=1\n# where to go\nfloat64 target # mm, from home\nstring axis 'x'\n"
         "bool[3] flags\ngeometry_msgs/Quaternion turn\nReading[<=4] readings\n---\nbool success\n---\n"
@@ -200,6 +206,72 @@ def test_fields_of_providers(installed, old, new, word):
         [True] * len(faults) if word else []
     )
     assert bool(faults) == bool(word)
+
+
+DERIVED = """\
+spec: adf_ea_ros/1
+kind: provider
+id: eye
+version: 1.0.0
+lifecycle: active
+node: /eye
+routes:
+  seen:
+    topic: /eye/seen
+    type: robot_msgs/msg/Seen
+    path: axis/value
+    subject: {{field: header.frame_id}}
+    value: {{field: {field}}}
+    stamp: header.stamp
+    derive: {derive}
+"""
+
+
+@pytest.mark.parametrize(
+    ("field", "derive", "word"),
+    [
+        ("value", "{kind: number, scale: 2.0}", ""),
+        ("word", "{kind: number}", "is string, which is not a number"),
+        ("many", "{kind: number}", "is float64[], which is not a number"),
+        ("place", "{kind: number}", "is geometry_msgs/msg/Point, which is not a number"),
+        ("place", "{kind: norm}", ""),
+        ("many", "{kind: norm}", ""),
+        ("words", "{kind: norm}", "is string[], which is not a vector"),
+        ("header", "{kind: norm}", "which is not a vector"),
+        ("place", "{kind: distance, to: [1.0, 2.0, 3.0]}", ""),
+        ("flat", "{kind: distance, to: [1.0, 2.0]}", ""),
+        ("flat", "{kind: distance, to: [1.0, 2.0, 3.0]}", "which is not a position in space"),
+        ("value", "{kind: distance, to: [1.0, 2.0]}", "which is not a position in the plane"),
+        ("place", "{kind: distance, to_field: goal}", ""),
+        ("place", "{kind: distance, to_field: gaol}", "did you mean 'goal'"),
+        ("place", "{kind: distance, to_field: turn.w}", "is float64, which is not a vector"),
+        ("turn", "{kind: yaw}", ""),
+        ("turn", "{kind: angle, to: {w: 1.0}}", ""),
+        ("place", "{kind: yaw}", "which is not a rotation"),
+        ("turn", "{kind: angle, to_field: place}", "which is not a rotation"),
+        ("trun", "{kind: yaw}", "did you mean 'turn'"),
+    ],
+)
+def test_derivations_fit_their_fields(installed, field, derive, word):
+    loaded = read_text(DERIVED.format(field=field, derive=derive))
+    assert not loaded.faults
+    faults, _ = check_interfaces(loaded.documents)
+    assert [word in fault.message and fault.line > 0 for fault in faults] == ([True] if word else [])
+
+
+@pytest.mark.parametrize(
+    ("field", "derive", "word"),
+    [
+        ("place", "{kind: distance, to_field: 'a b'}", "to_field"),
+        ("place", "{kind: distance}", "give either to or to_field"),
+        ("turn", "{kind: angle, to: {w: 0.0}}", "length 1"),
+        ("value, map: {a: 1}", "{kind: number}", "leave out value.map"),
+        ("value", "{kind: number, scale: 0.0}", "scale of 0"),
+    ],
+)
+def test_derivations_that_make_no_number_are_told_at_load(field, derive, word):
+    (fault,) = read_text(DERIVED.format(field=field, derive=derive)).faults
+    assert word in f"{fault.path}: {fault.message}"
 
 
 def test_types_that_are_not_installed_are_no_fault(installed):

@@ -21,7 +21,7 @@ HERE = Path(__file__).parent
 CONFIG = HERE.parents[1] / "config"
 SHIPPED = sorted(
     p
-    for kind in ("contracts", "providers", "templates", "tasks", "gates")
+    for kind in ("contracts", "providers", "templates", "tasks", "gates", "examples")
     for p in (CONFIG / kind).rglob("*.yaml")
 )
 BROKEN = [p for p in sorted((HERE / "broken").glob("*.yaml")) if p.read_bytes().startswith(b"# schema: ")]

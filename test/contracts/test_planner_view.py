@@ -12,7 +12,7 @@ from adf_ea_ros.contracts.loader import read_text
 from adf_ea_ros.contracts.view import as_json, as_markdown, as_mcp_tools, planner_view
 
 CONFIG = Path(__file__).parents[2] / "config"
-CATALOG = Catalog.load([CONFIG])
+CATALOG = Catalog.load([CONFIG / kind for kind in ("contracts", "providers", "templates", "tasks")])
 S = 1_000_000_000
 
 
