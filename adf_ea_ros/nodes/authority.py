@@ -30,7 +30,7 @@ from adf_ea_ros.nodes.health import Health
 from adf_ea_ros.nodes.params import catalog, integer, number, texts
 from adf_ea_ros.nodes.presence import Presence
 from adf_ea_ros.nodes.readbacks import Readback
-from adf_ea_ros.nodes.support import StartFault, declare, guard, latched
+from adf_ea_ros.nodes.support import StartFault, declare, guard, keep_clock, latched
 from adf_ea_ros.nodes.waiting import Waits
 from adf_ea_ros.runtime.book import OFFICE, Book
 from adf_ea_ros.runtime.desk import Desk
@@ -51,6 +51,7 @@ class AuthorityNode(LifecycleNode):
             StartFault: a parameter, a contract or a task is wrong; with every fault.
         """
         super().__init__(name, **options)
+        keep_clock(self)
         self._declare()
         self.catalog: Catalog = catalog(self, [*self._contracts, *self._tasks])
         self._sim_time = bool(self.get_parameter("use_sim_time").value)

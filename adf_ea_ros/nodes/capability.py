@@ -30,7 +30,7 @@ from adf_ea_ros.nodes.params import catalog, integer, number, texts
 from adf_ea_ros.nodes.port import ServicePort
 from adf_ea_ros.nodes.reconcile import Reconciler
 from adf_ea_ros.nodes.run import OUTCOMES, Outcome, Run
-from adf_ea_ros.nodes.support import GOALS, StartFault, declare, guard
+from adf_ea_ros.nodes.support import GOALS, StartFault, declare, guard, keep_clock
 from adf_ea_ros.nodes.waiting import Waits
 from adf_ea_ros.runtime.outbox import Notice, Outbox
 from adf_ea_ros.runtime.port import AuthorityPort
@@ -54,6 +54,7 @@ class CapabilityNode(Node):
             StartFault: a parameter or a contract is wrong, or a provider has no tool.
         """
         super().__init__(name, **options)
+        keep_clock(self)
         self._declare()
         self.catalog = contracts or catalog(self, self._contracts)
         self.result_timeout = self._remember

@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 import rclpy
 from builtin_interfaces.msg import Time as TimeMsg
-from rcl_interfaces.msg import ParameterDescriptor
+from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
@@ -144,6 +144,26 @@ def overrides(source: Node, prefix: str) -> list[Parameter]:
     """
     given = source.get_parameters_by_prefix(prefix)
     return [Parameter(name, value=parameter.value) for name, parameter in given.items()]
+
+
+def keep_clock(node: Node) -> None:
+    """Refuse that ``use_sim_time`` is changed while the node runs.
+
+    Deadlines and the age of evidence are measured with one clock from start to end: whoever could turn
+    a node over to /clock could make old evidence fresh.
+    """
+
+    def check(parameters: list[Parameter]) -> Any:
+        now = node.get_parameter("use_sim_time").value
+        if any(p.name == "use_sim_time" and p.value != now for p in parameters):
+            return SetParametersResult(successful=False, reason="use_sim_time is fixed after the start")
+        return SetParametersResult(successful=True)
+
+    def refuse(_: list[Parameter]) -> Any:
+        return SetParametersResult(successful=False, reason="failed; see the log")
+
+    # The last callback to be added is asked first, and a refusal keeps the others from being asked.
+    node.add_on_set_parameters_callback(guard(node, "parameters", check, refuse))
 
 
 class Ticker:
