@@ -39,6 +39,9 @@ def policy(
         list[str] | None,
         typer.Option(help="Full name of a node that uses a drop-in gate; may be given again."),
     ] = None,
+    clock: Annotated[
+        str, typer.Option(help="Full name of the node that publishes /clock, under use_sim_time.")
+    ] = "",
     enclave: Annotated[
         list[str] | None,
         typer.Option(help="PATH=NODE,NODE: nodes of one process, such as /composed=/authority,/capability."),
@@ -66,6 +69,7 @@ def policy(
         planners=tuple(map(_node, planner or [f"{space}/planner"])),
         operators=tuple(map(_node, operator or [f"{space}/operator"])),
         clients=tuple(map(_node, client or [])),
+        clock=_node(clock) if clock else "",
     )
     if check is not None:
         _check(check, catalog, who)

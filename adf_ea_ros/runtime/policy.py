@@ -23,6 +23,7 @@ from adf_ea_ros.runtime.surface import (
     SERVICES,
 )
 
+CLOCK = "/clock"
 VERSION = "0.2.0"
 """Of the policy format."""
 SECTIONS = {
@@ -67,6 +68,7 @@ class Who(msgspec.Struct, frozen=True):
     planners: tuple[str, ...] = ("/planner",)
     operators: tuple[str, ...] = ("/operator",)
     clients: tuple[str, ...] = ()  # that know no episode and talk to drop-in gates
+    clock: str = ""  # publishes /clock, under use_sim_time; empty: nobody may
 
     @property
     def namespace(self) -> str:
@@ -109,10 +111,12 @@ def rights(catalog: Catalog, who: Who) -> Rights:
         for route in provider.routes.values():
             allow(who.authority, "subscribe", route.topic)
             allow(provider.node, "publish", route.topic)
+    if who.clock:
+        allow(who.clock, "publish", CLOCK)
     for node in found:
         allow(node, "reply", *(f"{node}/{name}" for name in PARAMETERS))
         allow(node, "publish", "/rosout", "/parameter_events")
-        allow(node, "subscribe", "/parameter_events", "/clock")
+        allow(node, "subscribe", "/parameter_events", CLOCK)
     return found
 
 
@@ -120,7 +124,7 @@ def exclusive(catalog: Catalog, who: Who) -> dict[Right, set[str]]:
     """The rights on which assurance rests, and who alone may have them.
 
     The way to the hardware is the capability node's; a tool is served, and a readback published, by the
-    declared node; the authority answers for itself.
+    declared node; the authority answers for itself. A right without an owner is nobody's.
     """
     owners: dict[Right, set[str]] = {}
 
@@ -144,6 +148,8 @@ def exclusive(catalog: Catalog, who: Who) -> dict[Right, set[str]]:
     for name in set(CAPABILITY_SERVICES) - set(PLANNER_SERVICES):
         own("request", f"{who.authority}/{name}", who.capability)
     own("publish", f"{who.authority}/{DECISIONS}", who.authority)
+    # Whoever says what time it is decides how old evidence is.
+    owners["publish", CLOCK] = {who.clock} if who.clock else set()
     return owners
 
 

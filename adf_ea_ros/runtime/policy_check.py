@@ -33,9 +33,7 @@ class Leak(msgspec.Struct, frozen=True, order=True):
         """As one line."""
         why = f" (by {self.pattern!r})" if self.pattern else ""
         why += " (it shares a process with the owner)" if self.shared else ""
-        return (
-            f"enclave {self.enclave}: {self.node} may {self.verb} {self.name}{why}; only {self.owner} should"
-        )
+        return f"enclave {self.enclave}: {self.node} may {self.verb} {self.name}{why}; {self.owner} should"
 
 
 def leaks(text: str, catalog: Catalog, who: Who) -> list[Leak]:
@@ -66,7 +64,7 @@ def leaks(text: str, catalog: Catalog, who: Who) -> list[Leak]:
                 if node not in may:
                     entry = givers.get(node, right)
                     pattern = entry[1] if entry[1] != right[1] else ""
-                    owner = " or ".join(sorted(owned_by))
+                    owner = f"only {' or '.join(sorted(owned_by))}" if owned_by else "nobody"
                     found.add(Leak(enclave, node, *right, owner, pattern, node not in givers))
     return sorted(found)
 

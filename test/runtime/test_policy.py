@@ -180,7 +180,7 @@ def test_names_of_a_nodes_own_are_its_own(catalog):
         other([("publish", "probe/temperature", "ALLOW")], ns="/rig", node="heater_a"), catalog, WHO
     )
     assert [(leak.node, leak.name, leak.owner) for leak in found] == [
-        ("/rig/heater_a", TEMPERATURE, "/rig/probe")
+        ("/rig/heater_a", TEMPERATURE, "only /rig/probe")
     ]
 
 
@@ -215,7 +215,19 @@ def test_what_cannot_be_read_is_refused(catalog, text, said):
 
 def test_every_exclusive_right_has_an_owner_who_exists(catalog):
     nodes = set(rights(catalog, WHO))
-    assert all(owners and owners <= nodes for owners in exclusive(catalog, WHO).values())
+    owned = exclusive(catalog, WHO)
+    assert owned.pop(("publish", "/clock")) == set()
+    assert all(owners and owners <= nodes for owners in owned.values())
+
+
+def test_the_time_is_told_by_the_node_that_is_named_for_it_or_by_nobody(catalog):
+    forged = other([("publish", "/clock", "ALLOW")])
+    (leak,) = leaks(forged, catalog, WHO)
+    assert str(leak) == "enclave /other: /other may publish /clock; nobody should"
+    who = Who(clock="/rig/clock")
+    assert holders(rights(catalog, who), "publish", "/clock") == {"/rig/clock"}
+    assert leaks(as_xml(rights(catalog, who), {}), catalog, who) == []
+    assert [leak.owner for leak in leaks(forged, catalog, who)] == ["only /rig/clock"]
 
 
 def run(capsys, *arguments):
