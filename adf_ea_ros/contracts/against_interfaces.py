@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from adf_ea_ros.contracts.conditions import Value
+from adf_ea_ros.contracts.comparable import Comparable, kind_of
 from adf_ea_ros.contracts.faults import Fault, Loc
 from adf_ea_ros.contracts.interfaces import (
     Interface,
@@ -36,14 +36,16 @@ def check_interfaces(documents: Iterable[Document]) -> tuple[list[Fault], list[s
     tools = {d.contract.id: d.contract.tool for d in documents if isinstance(d.contract, ProviderContract)}
     faults: list[Fault] = []
     absent: set[str] = set()
+    comparable = Comparable((d.contract for d in documents), lambda name: _installed(name, absent))
     for document in documents:
         provider = document.contract
         found: list[tuple[Loc, str]] = []
-        if isinstance(provider, Gate) and (tool := tools.get(provider.provider)) is not None:
-            if (interface := _installed(tool.type, absent)) is not None:
-                found += gate_fields(provider, tool, interface)
-            faults += [document.fault(loc, message) for loc, message in found]
+        tool = tools.get(provider.provider) if isinstance(provider, Gate) else None
+        if isinstance(provider, Gate) and tool and (interface := _installed(tool.type, absent)) is not None:
+            found += gate_fields(provider, tool, interface)
+        found += comparable.check(provider)
         if not isinstance(provider, ProviderContract):
+            faults += [document.fault(loc, message) for loc, message in found]
             continue
         if provider.tool is not None and (interface := _installed(provider.tool.type, absent)) is not None:
             found += _tool(provider.tool, interface, capabilities.get(provider.tool.provides))
@@ -82,7 +84,7 @@ def _tool(tool: Tool, interface: Interface, capability: CapabilityContract | Non
         for message in _message_field(interface, section, path, "geometry_msgs/msg/Quaternion"):
             yield ("tool", "yaw", path), message
     for path, value in tool.constants.items():
-        for message in _field(interface, section, path, _kind(value)):
+        for message in _field(interface, section, path, kind_of(value)):
             yield ("tool", "constants", path), message
     if tool.promises.key_field:
         for message in _field(interface, section, tool.promises.key_field, "string"):
@@ -105,7 +107,7 @@ def gate_fields(gate: Gate, tool: Tool, interface: Interface) -> Found:
         return
     for part in ("verified", "refused"):
         for path, value in getattr(gate.reply, part).items():
-            for message in _field(interface, answer, path, _kind(value)):
+            for message in _field(interface, answer, path, kind_of(value)):
                 yield ("reply", part, path), message
     if gate.reply.text:
         for message in _field(interface, answer, gate.reply.text, "string"):
@@ -217,7 +219,3 @@ def _not_a_value(field: InterfaceField) -> str:
     if not field.kind:
         return f"{field.name!r} is a {field.type}, not a single value: name a field of it"
     return ""
-
-
-def _kind(value: Value) -> str:
-    return {bool: "boolean", int: "integer", float: "number"}.get(type(value), "string")

@@ -274,6 +274,72 @@ def test_derivations_that_make_no_number_are_told_at_load(field, derive, word):
     assert word in f"{fault.path}: {fault.message}"
 
 
+@pytest.mark.parametrize(
+    ("value", "clause", "parameter", "word"),
+    [
+        ("value", "eq: {argument: target}", "number", ""),
+        ("value", "eq: {argument: target}", "integer", ""),
+        ("value", "gte: 3", "number", ""),
+        (
+            "value",
+            "eq: true",
+            "number",
+            "axis/value gives a number, and the condition compares it with a boolean",
+        ),
+        (
+            "value",
+            "eq: {argument: target}",
+            "string",
+            "gives a number, and the condition compares it with a string",
+        ),
+        ("word", "lt: 2.5", "number", "gives a string, and the condition compares it with a number"),
+        ("ok", "eq: 1", "number", "gives a boolean, and the condition compares it with an integer"),
+        ("ok, map: {'true': shut}", "eq: shut", "number", ""),
+        (
+            "ok, map: {'true': shut}",
+            "eq: true",
+            "number",
+            "gives a string, and the condition compares it with a boolean",
+        ),
+    ],
+)
+def test_readings_can_be_compared_with_the_bound(installed, value, clause, parameter, word):
+    text = PROVIDERS.replace("evidence: {}", "evidence: {seen: [axis/value]}").replace(
+        "value: {field: value}", f"value: {{field: {value}}}"
+    )
+    text = text.replace("eq: {argument: target}", clause).replace(
+        "target: {type: number}", f"target: {{type: {parameter}}}"
+    )
+    text = text.replace(
+        "arguments: {target: target, axis: axis}", "unmapped: [target]\n  arguments: {axis: axis}"
+    )
+    loaded = read_text(text)
+    assert not loaded.faults
+    faults, _ = check_interfaces(loaded.documents)
+    assert [word in fault.message and fault.line > 0 for fault in faults] == ([True] if word else [])
+
+
+def test_a_tasks_readings_can_be_compared_with_its_condition(installed):
+    task = """---
+spec: adf_ea_ros/1
+kind: task
+id: keep
+version: 1.0.0
+obligations:
+  there:
+    kind: preserve
+    condition: {subject: axis, path: axis/value, eq: true}
+    evidence: {role: SAME_PROVIDER, max_age: 1 s}
+    routes: [axis/value]
+budgets: {physical: 1, observation: 1}
+"""
+    (fault,), _ = check_interfaces(read_text(PROVIDERS + task).documents)
+    assert (fault.path, "compares it with a boolean" in fault.message) == (
+        "obligations.there.routes[0]",
+        True,
+    )
+
+
 def test_types_that_are_not_installed_are_no_fault(installed):
     loaded = read_text(PROVIDERS.replace("robot_msgs/action/Move", "other_msgs/action/Move"))
     faults, notes = check_interfaces(loaded.documents)
