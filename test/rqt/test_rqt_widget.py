@@ -18,6 +18,7 @@ from python_qt_binding.QtCore import QObject, Qt
 from python_qt_binding.QtWidgets import QApplication
 from words import decision, episode
 
+from adf_ea_ros.cli.decision_log import DecisionLog
 from adf_ea_ros.nodes.rqt.model import COLUMNS, Case
 from adf_ea_ros.nodes.rqt.widget import ALL, DecisionsWidget
 
@@ -93,6 +94,14 @@ def test_a_chosen_row_is_told_in_full_and_kept_while_more_comes(widget):
     assert "Accepted next" in widget.detail.toPlainText()
     widget.reason.setText("something")
     assert widget.detail.toPlainText() == ""
+
+
+def test_what_is_forgotten_goes_from_the_table_too(widget):
+    widget.log = DecisionLog(kept=10)
+    for number in range(500):
+        widget.decided(decision(number))
+    assert widget.rows.rowCount() <= 10 + 200
+    assert widget.rows.decisions[-1].id == "job:499"
 
 
 def test_the_tree_keeps_what_was_closed(widget):

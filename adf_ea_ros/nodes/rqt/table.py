@@ -69,7 +69,8 @@ def brush(standing: str) -> Any:
 
 
 def fill(widget: QTreeWidget, branches: Sequence[model.Branch]) -> None:
-    """Show these branches; what was open or closed stays so."""
+    """Show these branches; what was open or closed stays so, and the view where it was."""
+    place = widget.verticalScrollBar().value()
     closed = {path for path, item in _items(widget.invisibleRootItem()) if not item.isExpanded()}
     known = {path for path, _ in _items(widget.invisibleRootItem())}
     widget.clear()

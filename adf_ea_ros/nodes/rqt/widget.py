@@ -21,6 +21,8 @@ OUTCOMES: dict[str, bool | None] = {"every decision": None, "granted": True, "no
 _WIDTHS = {0: 11, 1: 14, 2: 24, 3: 24, 5: 8}
 """Of the columns, in characters; the words take what is left."""
 
+_SLACK = 200  # rows that may be shown beyond what the log keeps
+
 
 def ui_file() -> Path:
     """Where the layout is: in the source tree, else where the package is installed."""
@@ -81,6 +83,8 @@ class DecisionsWidget(QWidget):
             self.rows.append(decision)
             if follows:
                 self.table.scrollToBottom()
+            if self.rows.rowCount() > len(self.log) + _SLACK:
+                self._refilter()  # what the log has forgotten goes
         self._tell()
 
     @Slot(object)
