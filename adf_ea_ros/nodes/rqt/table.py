@@ -81,6 +81,7 @@ def fill(widget: QTreeWidget, branches: Sequence[model.Branch]) -> None:
         item.setExpanded(
             path not in closed if path in known else not path[-1].startswith(("Facts", "Proofs"))
         )
+    widget.verticalScrollBar().setValue(place)
 
 
 def _item(branch: model.Branch) -> Any:
