@@ -9,17 +9,17 @@ from pathlib import Path
 STUDIES = Path(__file__).parents[1]
 ROOT = STUDIES.parent
 FROZEN = STUDIES / "frozen.json"
-SUFFIXES = {".py", ".yaml"}
+SUFFIXES = {".py", ".yaml", ".msg", ".srv", ".action"}
 OTHERS = {"checker", "exploration", "mutation", "evidence_faults", "evidence_schedules", "__pycache__"}
 
 
 def inputs() -> dict[str, str]:
-    """Path and SHA-256 of the studies' own files, the product's core, and the configuration that they run
-    on.
-    """
+    """Path and SHA-256 of the studies' own files, the product, its interfaces, and the configuration."""
     files = [p for p in STUDIES.rglob("*") if not OTHERS & set(p.relative_to(STUDIES).parts)]
-    for layer in ("authority", "contracts", "evidence", "ledger", "runtime", "sim"):
+    for layer in ("authority", "contracts", "evidence", "ledger", "nodes", "runtime", "sim"):
         files += (ROOT / "adf_ea_ros" / layer).rglob("*.py")
+    for kind in ("msg", "srv", "action"):
+        files += (ROOT / kind).glob(f"*.{kind}")
     files += (ROOT / "config").rglob("*.yaml")
     chosen = sorted(p for p in files if p.suffix in SUFFIXES)
     return {str(p.relative_to(ROOT)): hashlib.sha256(p.read_bytes()).hexdigest() for p in chosen}

@@ -98,10 +98,15 @@ def _bars(axes: object, plot: Plot) -> None:
     for index, (name, values) in enumerate(plot.series.items()):
         places = [group + (index - (len(plot.series) - 1) / 2) * width for group in range(len(plot.groups))]
         bars = axes.bar(places, values, width, label=name)  # type: ignore[attr-defined]
-        axes.bar_label(bars, fmt="%g", fontsize=8)  # type: ignore[attr-defined]
+        axes.bar_label(bars, fmt=_short, fontsize=8)  # type: ignore[attr-defined]
     axes.set_xticks(range(len(plot.groups)), plot.groups)  # type: ignore[attr-defined]
 
 
 def _lines(axes: object, plot: Plot) -> None:
     for name, values in plot.series.items():
         axes.plot(plot.groups, values, marker="o", label=name)  # type: ignore[attr-defined]
+
+
+def _short(value: float) -> str:
+    """Three digits, and no power of ten."""
+    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
