@@ -55,12 +55,10 @@ def name(place: Place) -> bytes:
             for k, r in state.keys.items()
         ),
         sorted((o, state.certificates[w.certificate].key, w.needed_by) for o, w in state.owed.items()),
-        sorted(
-            (k, _finding(f, age)) for k, f in state.facts.items() if _speaks(f, now) and not state.outdated(f)
-        ),
+        sorted((k, _finding(state.facts[k], age)) for k in _relied_on(state) if _known(state, k, now)),
         sorted((k, now - t) for k, t in state.touched.items() if now - t <= MAX_AGE),
         [(o.attempt, o.effects) for o in state.execution.values()],
-        sorted(state.lingering),
+        sorted(a for a in state.lingering if state.attempts[a].could_take_effect(now)),
         world.facts,
         _past(world),
         sorted(world.unseen),
@@ -68,9 +66,9 @@ def name(place: Place) -> bytes:
         world.interference,
         sorted(map(str, world.broken)),
         [
-            (c.attempt, c.left, age(c.until, 0) if c.left else 0, c.accepted, c.ended)
+            (c.attempt, c.left, c.accepted and state.attempts[c.attempt].interaction in OPEN)
             for c in world.commands
-            if c.left or c.attempt in state.execution or c.attempt in state.lingering
+            if c.left or c.attempt in state.execution or (c.attempt in state.lingering and c.attempt in alive)
         ],
         sorted(_done(world, state, alive)),
     )
@@ -80,7 +78,7 @@ def name(place: Place) -> bytes:
 def _matters(state: State, attempt: str, now: Ns) -> bool:
     one = state.attempts[attempt]
     latest = state.keys[one.key].latest == attempt
-    return latest or attempt in state.execution or attempt in state.lingering or one.could_take_effect(now)
+    return latest or attempt in state.execution or one.could_take_effect(now)
 
 
 def _attempt(attempt: Attempt, state: State, age: Age, now: Ns) -> tuple[object, ...]:
@@ -89,7 +87,7 @@ def _attempt(attempt: Attempt, state: State, age: Age, now: Ns) -> tuple[object,
     """
     who = (attempt.id, attempt.key, attempt.provider)
     unresolved = attempt.id in state.execution
-    if not unresolved and not attempt.could_take_effect(now) and attempt.id not in state.lingering:
+    if not unresolved and not attempt.could_take_effect(now):
         return who
     said, final = attempt.interaction.value, False
     if attempt.interaction in ANSWERED:
@@ -103,11 +101,29 @@ def _attempt(attempt: Attempt, state: State, age: Age, now: Ns) -> tuple[object,
         age(attempt.settled, MAX_AGE) if final else None,
         attempt.superseded,
         attempt.cancel_requested,
-        attempt.accepted,
+        attempt.accepted and attempt.interaction in OPEN,
         attempt.doubtful,
         sorted(attempt.supported) if unresolved else (),
         sorted((f.requirement, _finding(f, age)) for f in attempt.findings if unresolved and _speaks(f, now)),
     )
+
+
+def _relied_on(state: State) -> set[str]:
+    """Facts that a decision may rely on without asking about them anew: those that keep a certificate live,
+    or could settle what is owed. All others that a request concerns come along with it, and count instead.
+    """
+    owed = {w.certificate for w in state.owed.values()}
+    return {
+        fact_key(requirement, one.condition)
+        for one in state.certificates.values()
+        if not one.revoked or one.id in owed
+        for requirement in one.requirements
+    }
+
+
+def _known(state: State, name: str, now: Ns) -> bool:
+    found = state.facts.get(name)
+    return found is not None and _speaks(found, now) and not state.outdated(found)
 
 
 def _speaks(found: Finding, now: Ns) -> bool:

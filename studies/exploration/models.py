@@ -353,18 +353,67 @@ def full() -> list[Model]:
     return models
 
 
+PLAIN = (("fresh", "fresh"), ("none", "none"))
+
+
+def ends(
+    model: Model,
+    what: str = "",
+    *,
+    plans: int = 1,
+    providers: int = 1,
+    loss: int = 0,
+    crashes: int = 0,
+    looks: int = 0,
+    old: bool = False,
+) -> Model:
+    """The model with budgets of two, and so few liberties that it has an end: those in its name."""
+
+    def bound(node: Node) -> Node:
+        few = with_(node.operation, bindings=node.operation.bindings[:providers])
+        return with_(node, operation=few)
+
+    return replace(
+        model,
+        name=f"{model.name}: {what}" if what else model.name,
+        start=with_(model.start, physical=2, observation=looks),
+        proposals=tuple(tuple(map(bound, nodes)) for nodes in model.proposals[:plans]),
+        interference=loss,
+        restarts=crashes,
+        modes=(*PLAIN, ("old", "old")) if old else PLAIN,
+    )
+
+
 def complete() -> list[Model]:
-    """The smallest forms, without interference but with everything else, explored to their ends."""
+    """Two operations, an alias, two providers, budgets of two: each liberty by itself or with another one."""
+    one = chain(Replay.WHEN_ABSENT)
     models = [
-        strict_alias(retry=True),
-        strict_alias(retry=False),
-        preserve(),
-        preserve(present=False),
-        initial(),
+        ends(one, "responses and evidence"),
+        ends(one, "revision to an alias", plans=2),
+        ends(one, "two providers", providers=2),
+        ends(one, "a loss", loss=1),
+        ends(one, "a crash", crashes=1),
+        ends(one, "a loss and a crash", loss=1, crashes=1),
+        ends(one, "an observation, and old evidence", looks=1, old=True),
     ]
-    models += [partial(replay, event=event) for replay in Replay for event in (True, False)]
-    models += [undo(replay) for replay in Replay]
-    return [small(model, 0) for model in models]
+    for other in (
+        chain(Replay.NEVER),
+        chain(Replay.IDEMPOTENT),
+        chain(Replay.WHEN_ABSENT, final=False),
+        chain(Replay.WHEN_ABSENT, event=True),
+        chain(Replay.WHEN_ABSENT, rests=True, goal_a=True),
+    ):
+        models += [ends(other, "a loss", loss=1)]
+    models += [ends(undo(replay), "a loss", loss=1) for replay in Replay]
+    models += [ends(partial(replay, event=event)) for replay in Replay for event in (True, False)]
+    models += [ends(preserve(present=value), "a loss", plans=2, loss=1) for value in (True, False)]
+    models += [ends(strict_alias(retry=value), "a loss", plans=2, loss=1) for value in (True, False)]
+    models += [
+        ends(initial(), "a loss", loss=1),
+        ends(parallel(), "revocation and halts"),
+        ends(parallel(same=True), "revocation and halts"),
+    ]
+    return models
 
 
 SETS = {"quick": quick, "full": full, "complete": complete}

@@ -28,7 +28,7 @@ PARTS = (
 )
 Stages = tuple[tuple[str, tuple[str, ...]], ...]
 STAGES: Stages = (
-    ("unit tests", ("test/authority", "--ignore-glob=*test_machine*", "--ignore-glob=*test_rules_doc*")),
+    ("unit tests", ("test/authority", "--ignore-glob=*test_machine*", "--ignore-glob=*test_rules_*")),
     ("single cases", ("test/authority/test_machine_cases.py",)),
     ("exploration", ("test/studies/test_exploration.py",)),
     ("state machine", ("test/authority/test_machine_rules.py", "-m", "not slow")),

@@ -21,8 +21,10 @@ from kit import (
 )
 
 from adf_ea_ros.authority import requests as rq
+from adf_ea_ros.authority.events import Inheritance
 from adf_ea_ros.authority.model import EffectKind, Interaction, Mode, Node, Promises
 from adf_ea_ros.authority.rules.x11_standing import spent
+from adf_ea_ros.authority.state import fact_name
 
 RING_AGAIN = operation("ring", effect("rang", RUNG, EffectKind.EVENT), occurrence="g2")
 
@@ -156,3 +158,85 @@ def test_a_step_that_was_sent_is_kept_whatever_became_of_its_preconditions() -> 
     put = Node("put", PUT_IT)
     assert case.revise(put, Node("ring", RING)).authorized
     assert Case(plan=()).revise(put).reasons == ("R1.unsupported",)
+
+
+def test_without_a_promise_more_may_still_come_for_ever() -> None:
+    mute = operation("open", effect("opened", OPEN), promises=Promises())
+    case = standing(Node("open", mute), Node("shut", SHUT_IT))
+    first = fail(case)
+    case.wait(1000)
+    case.assess("open", False)
+    assert not spent(case.state, case.state.attempts[first.id], case.now)
+
+
+def test_evidence_that_came_too_late_to_prove_an_effect_is_no_sign_of_its_absence() -> None:
+    case = standing(Node("open", OPEN_IT))
+    attempt = case.run("open")
+    case.wait(1)
+    case.answer(attempt)
+    seen = case.now + S
+    case.wait(60)
+    case.ask(rq.Assess(attempt.id, case.on_attempt("open", True, captured=seen)))
+    assert attempt.id in case.state.execution
+    assert not spent(case.state, case.state.attempts[attempt.id], case.now)
+
+
+def test_a_trace_of_an_event_that_is_gone_asks_for_nothing() -> None:
+    """The state holds; that the bell is silent by now is no reason to open once more, nor to speak of it."""
+    both = operation("both", effect("opened", OPEN), effect("rang", RUNG, EffectKind.EVENT))
+    case = standing(Node("both", both))
+    case.do("both")
+    case.wait(1)
+    refused(case.dispatch("both", open=True, rung=False), "R8.redundant")
+
+
+def heir_of(case: Case, *plan: Node) -> Case:
+    """The episode that goes on with the account of ``open``."""
+    record = case.state.keys[OPEN_IT.key]
+    fact = fact_name(OPEN.fact)
+    account = Inheritance(
+        OPEN_IT.key,
+        OPEN_IT,
+        record.retries,
+        tuple(case.state.certificates[name] for name in record.certificates.values()),
+        ((fact, case.state.touched[fact]),),
+    )
+    return standing(*plan, inherited=(account,), now=case.now)
+
+
+def test_an_heir_does_not_repeat_what_holds() -> None:
+    case = standing(Node("open", OPEN_IT))
+    case.do("open")
+    heir = heir_of(case, Node("open", OPEN_IT))
+    refused(heir.dispatch("open", open=True), "R8.redundant")
+    granted(heir.dispatch("open", open=False), "R7")
+
+
+def test_an_heir_has_the_retries_that_were_left() -> None:
+    case = standing(Node("open", OPEN_IT))
+    fail(case)
+    case.run("open", attempt=False)
+    case.wait(1)
+    case.assess("open", True)
+    heir = heir_of(case, Node("open", OPEN_IT))
+    attempt = heir.run("open", open=False)
+    heir.wait(1)
+    heir.answer(attempt, Interaction.ABORTED)
+    heir.wait(1)
+    refused(heir.dispatch("open", attempt=False), "R6.retry_budget")
+
+
+def test_an_heir_knows_what_was_touched_last() -> None:
+    """Another operation for the same state ran after the state was certified: older samples show nothing."""
+    case = standing(
+        Node("open", OPEN_IT), Node("pull", operation("pull", effect("opened", OPEN), effect("in", INSIDE)))
+    )
+    case.do("open")
+    case.wait(1)
+    before = case.now
+    case.wait(1)
+    case.run("pull")
+    heir = heir_of(case).wait(1)
+    late = heir.found(OPEN_IT.effects[0].requirements[0], False, captured=before)
+    heir.ask(rq.Refresh((late,)))
+    assert not any(certificate.revoked for certificate in heir.state.certificates.values())
