@@ -35,6 +35,7 @@ from std_msgs.msg import Header, UInt64
 from adf_ea_ros import srv
 from adf_ea_ros.nodes.isolation import DomainLease
 from adf_ea_ros.nodes.support import READBACK, latched
+from adf_ea_ros.runtime.service import KEPT
 
 PROVIDER = """\
 spec: adf_ea_ros/1
@@ -230,8 +231,9 @@ def measure(topics: int, rate: float, seconds: float) -> dict[str, Any]:
                 return bool(counts.call(srv.StartEpisode, name, task="watch", planner="bench").started)
 
             counts.until(begun, 30, "an episode")
-            end = time.monotonic() + 5.0
-            counts.until(lambda: time.monotonic() > end, 10, "a warm start")
+            warm = max(5.0, 1.5 * KEPT / rate)  # until the buffers are full: they grow no further
+            end = time.monotonic() + warm
+            counts.until(lambda: time.monotonic() > end, warm + 10, "a warm start")
             names = ("listener", "idle", "judging")
             taken, began = counts.taken(), time.monotonic()
             before = {name: (processor(started[name]), memory(started[name])) for name in names}

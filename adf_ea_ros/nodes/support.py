@@ -6,6 +6,7 @@ nobody awaits fails in silence. ``guard`` turns both into a logged answer.
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import inspect
 import signal
@@ -16,6 +17,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import rclpy
@@ -60,6 +62,7 @@ EXIT_OK, EXIT_FAULT, EXIT_USAGE = 0, 1, 2
 
 _NANO = 1_000_000_000
 _SAME_SIGNAL = 1.0  # seconds
+_M_MMAP_THRESHOLD, _LARGE = -3, 256 * 1024  # of <malloc.h>; bytes
 _IN_A_ROW = 20  # failures of the executor itself, without a success between them, that end the process
 _T = TypeVar("_T", bool, int, float, str, list[str])
 
@@ -223,6 +226,16 @@ class _Stop:
             self.wake()
 
 
+def give_memory_back() -> None:
+    """Have the C library take large blocks from the system alone, and give them back when they are freed.
+
+    Left to itself it learns from the first large block that is freed (a checkpoint, which holds a whole state
+    for a moment) to keep such blocks in its heap, where they stay for good.
+    """
+    with suppress(OSError, AttributeError):  # another C library: it does as it does
+        ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, _LARGE)
+
+
 def run(make: Callable[[], Iterable[Node]], args: Sequence[str] | None = None) -> int:
     """The main of a process: init, make the nodes, spin until SIGINT or SIGTERM, close; gives the exit code.
 
@@ -230,6 +243,7 @@ def run(make: Callable[[], Iterable[Node]], args: Sequence[str] | None = None) -
     (what must arrive: ``publisher.wait_for_all_acked``, as the publisher goes right after).
     Faults of the configuration (``StartFault``) are printed without a traceback.
     """
+    give_memory_back()
     with _Stop() as stop:
         try:
             rclpy.init(

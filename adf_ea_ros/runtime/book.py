@@ -28,7 +28,10 @@ from adf_ea_ros.ledger.store import Exchange, Ledger
 from adf_ea_ros.runtime.leases import Leases
 
 CHECKPOINT_EVERY = 256
-"""Events between checkpoints of an episode: bounds what a restart has to fold."""
+"""Least events between checkpoints of an episode: bounds what a restart has to fold."""
+CHECKPOINT_SHARE = 16
+"""A long episode is checkpointed after this part of its events: one checkpoint writes the whole state, and
+always after as many events would cost more with each of them."""
 
 OFFICE = "authority"
 """The episode under which refusals that concern no episode are kept."""
@@ -169,7 +172,8 @@ class Book:
             self._states.pop(episode, None)
             if state.execution:
                 self._stopped[episode] = state
-        due = state.version - self._saved.get(episode, 0) >= CHECKPOINT_EVERY
+        distance = max(CHECKPOINT_EVERY, state.version // CHECKPOINT_SHARE)
+        due = state.version - self._saved.get(episode, 0) >= distance
         if due or episode in self._unsaved:
             self.ledger.save_checkpoint(episode, state.version, encode_state(state))
             self._saved[episode] = state.version

@@ -1,5 +1,6 @@
 """The states of an authority across restarts: what is loaded, and what a damaged checkpoint costs."""
 
+import itertools
 import sqlite3
 
 import pytest
@@ -134,3 +135,18 @@ def test_only_what_is_in_doubt_waits(rig, tmp_path):
     step = Step("heat", "heat_to", {"sample": "s2", "target": 80})
     assert rig.service.revise(other, [step], "test", rig.now).authorized
     assert rig.service.dispatch(other, "heat", "heater_b", rig.now).authorized
+
+
+def test_the_longer_an_episode_the_further_apart_its_checkpoints(rig, monkeypatch):
+    saved = []
+    monkeypatch.setattr(
+        rig.ledger, "save_checkpoint", lambda _episode, version, _state: saved.append(version)
+    )
+    episode = rig.begin()
+    rig.run(episode, "heat", "heater_a")
+    while rig.service.book.state(episode).version < 400:
+        rig.service.observe(episode, "record", rig.now)
+    distances = [after - before for before, after in itertools.pairwise(saved)]
+    assert 4 <= distances[0] < 8
+    assert distances[-1] >= 300 // books.CHECKPOINT_SHARE
+    assert len(saved) < 60
