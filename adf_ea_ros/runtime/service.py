@@ -13,10 +13,11 @@ from msgspec.structs import replace
 from adf_ea_ros.authority import questions
 from adf_ea_ros.authority import requests as rq
 from adf_ea_ros.authority.decide import decide
-from adf_ea_ros.authority.decision import Decision, Work, conclude, denied
+from adf_ea_ros.authority.decision import Decision, Outcome, Work, conclude, denied
 from adf_ea_ros.authority.grounding import GroundingFault, Step, ground_steps, ground_task
 from adf_ea_ros.authority.model import OPEN, Attempt, Interaction
 from adf_ea_ros.authority.reasons import refuse
+from adf_ea_ros.authority.rules import x_rules
 from adf_ea_ros.authority.rules.x10_lease import Lease, needed
 from adf_ea_ros.authority.state import State, fact_key
 from adf_ea_ros.contracts.catalog import Catalog
@@ -99,6 +100,9 @@ class AuthorityService:
         if decision.authorized:
             for provider, reason in self.unavailable.items():
                 self._ask(episode, rq.SetAvailability(provider, reason), now)
+            by, _, reason = self.book.office().halted.partition(": ")
+            if by:
+                self._ask(episode, rq.Halt(by, reason), now)
         return decision
 
     def revise(self, episode: str, steps: Iterable[Step], author: str, now: Ns) -> Decision:
@@ -167,12 +171,19 @@ class AuthorityService:
         return [self._ask(e, rq.SetAvailability(provider, reason, cancel), now) for e in self.book.active()]
 
     def halt(self, by: str, reason: str, now: Ns) -> list[Decision]:
-        """Halt every active episode (rule X8)."""
-        return [self._ask(episode, rq.Halt(by, reason), now) for episode in self.book.active()]
+        """Halt every active episode, and every one that begins, until ``resume`` (rule X8).
+
+        It is kept with what concerns no episode, and so outlives them and this process.
+        """
+        halt = rq.Halt(by, reason)
+        robot = self._in_office("Halt", by, lambda work: x_rules.halt(work, halt), now)
+        return [robot, *[self._ask(episode, halt, now) for episode in self.book.active()]]
 
     def resume(self, by: str, now: Ns) -> list[Decision]:
         """Lift the halt (rule X8)."""
-        return [self._ask(episode, rq.Resume(by), now) for episode in self.book.active()]
+        resume = rq.Resume(by)
+        robot = self._in_office("Resume", by, lambda work: x_rules.resume(work, resume), now)
+        return [robot, *[self._ask(episode, resume, now) for episode in self.book.active()]]
 
     # -- evidence --------------------------------------------------------------------------------------
 
@@ -314,8 +325,13 @@ class AuthorityService:
 
     def refuse(self, request: str, subject: str, code: str, text: str, now: Ns) -> Decision:
         """A refusal that concerns no episode; recorded under the authority's own name."""
+        return self._in_office(request, subject, lambda _: denied(refuse(code, text)), now)
+
+    def _in_office(self, request: str, subject: str, rule: Callable[[Work], Outcome], now: Ns) -> Decision:
+        """A decision that concerns no episode, or all of them."""
         state = self.book.office()
-        decision = conclude(Work(state, now), request, subject, denied(refuse(code, text)))
+        work = Work(state, now)
+        decision = conclude(work, request, subject, rule(work))
         try:
             self.book.commit(OFFICE, state, decision, now)
         except LedgerError as error:

@@ -79,16 +79,17 @@ class Standing:
             text = f"{task.id} is not a standing task: it needs an episode of its own"
             return "", self._service.refuse("Begin", asked.task, "X5.task", text, now)
         mine = [state for state in self._service.book.active().values() if _of(state, task)]
-        for old in mine[:-1]:  # a crash came between the beginning of one and the end of the other
-            if _at_rest(old, now):
-                self._end(old, mine[-1].episode, asked.author, now)
         if not mine:
             episode, decision = self._service.start_episode(task.id, asked.author, now)
             return episode, None if episode else decision
-        latest = mine[-1]
-        if len(latest.attempts) >= self._length and not latest.halted and _at_rest(latest, now):
-            return self._roll_over(latest, task, asked.author, now), None
-        return latest.episode, None
+        # Two of them: a crash came between the beginning of one and the end of the other, which was long.
+        current, *past = sorted(mine, key=lambda state: (_at_rest(state, now), len(state.attempts)))
+        for old in past:
+            if _at_rest(old, now):
+                self._end(old, current.episode, asked.author, now)
+        if len(current.attempts) >= self._length and not current.halted and _at_rest(current, now):
+            return self._roll_over(current, task, asked.author, now), None
+        return current.episode, None
 
     def _roll_over(self, old: State, task: Task, author: str, now: Ns) -> str:
         """Begin a new episode with what is left of the budgets and what was established, and end the old one.

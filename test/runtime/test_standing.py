@@ -197,6 +197,21 @@ def test_nothing_is_handed_on_under_a_halt(bench: Bench) -> None:
     assert bench.state.episode == old
 
 
+def test_a_halted_robot_begins_nothing(bench: Bench) -> None:
+    assert [decision.rules for decision in bench.service.halt("ann", "smoke: at the oven", bench.now)] == [
+        ("X8",)
+    ]
+    refused = bench.ask()
+    assert (refused.reasons, refused.sentence) == (("X8.halted",), "halted by ann: smoke: at the oven")
+    bench.service.stop(bench.state.episode, "bob", "a way around", bench.now)
+    assert bench.ask().reasons == ("X8.halted",)
+    bench.crash()
+    bench.service.stop(bench.state.episode, "bob", "another way around", bench.now)
+    assert bench.ask().reasons == ("X8.halted",)
+    bench.service.resume("ann", bench.now)
+    assert bench.ask().authorized
+
+
 def test_a_crash_while_it_is_handed_on_leaves_one_of_them(bench: Bench, monkeypatch) -> None:
     bench.standing = Standing(bench.service, length=1)
     bench.do()
