@@ -274,10 +274,10 @@ class Link:
         if unit is None:  # it has left the graph
             return False
         with unit.handle:
-            request, header = unit.handle.service_take_request(SetBool.Request)
-        if request is not None:
+            _, header = unit.handle.service_take_request(SetBool.Request)
+        if header is not None:
             self._asked[provider] = header
-        return request is not None
+        return header is not None
 
     def answer(self, provider: str, attempt: str, *, success: bool | None) -> None:
         """Have the unit answer, or not at all; returns when the capability node's report has been decided.
