@@ -180,3 +180,16 @@ def test_a_provider_may_serve_some_arguments_only():
     ):
         with pytest.raises(ContractError, match=word):
             catalog(("  provides: heat_to", f"  accepts:\n    {wrong}\n  provides: heat_to"))
+
+
+def test_the_page_on_contracts_in_python(monkeypatch, capsys):
+    """Its piece of code, as it stands there."""
+    root = CONFIG.parent
+    page = (root / "doc" / "contracts.md").read_text(encoding="utf-8").partition("## In Python")[2]
+    code = page.partition("```python\n")[2].partition("```")[0]
+    monkeypatch.chdir(root)
+    names: dict[str, object] = {"now": 5 * S, "recorded": Catalog.load(["config"]).fingerprints()}
+    exec(compile(code, "doc/contracts.md", "exec"), names)
+    assert names["arguments"] == {"sample": "s1", "target": 80}
+    assert "smoke seen" in names["catalog"].obstacle("provider", "heater_a", 6 * S)
+    assert "`heat_to`" in capsys.readouterr().out
