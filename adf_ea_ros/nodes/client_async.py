@@ -19,7 +19,7 @@ from rclpy.task import Future
 from adf_ea_ros.action import Execute
 from adf_ea_ros.msg import Decision, Step
 from adf_ea_ros.nodes.names import AUTHORITY, execute_action
-from adf_ea_ros.nodes.support import guard, latched
+from adf_ea_ros.nodes.support import GOALS, REQUESTS, guard, latched
 from adf_ea_ros.srv import (
     ClaimCompletion,
     GetEpisode,
@@ -248,7 +248,7 @@ class AsyncPlanner:
         action_name = execute_action(provider, self._namespace)
         action = self._actions.get(provider)
         if action is None:
-            action = ActionClient(self.node, Execute, action_name, callback_group=self._group)
+            action = ActionClient(self.node, Execute, action_name, callback_group=self._group, **GOALS)
             self._actions[provider] = action
         await self._until(action.server_is_ready, lambda: self._missing(action_name))
         whole, part = divmod(round(evidence_timeout * 1e9), 1_000_000_000)
@@ -328,7 +328,7 @@ class AsyncPlanner:
         full = f"{self.authority}/{name}"
         client = self._clients.get(name)
         if client is None:
-            client = self.node.create_client(kind, full, callback_group=self._group)
+            client = self.node.create_client(kind, full, qos_profile=REQUESTS, callback_group=self._group)
             self._clients[name] = client
         await self._until(client.service_is_ready, lambda: self._missing(full))
         sends = max(1, round(self._timeout)) if again else 1

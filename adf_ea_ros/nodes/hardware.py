@@ -27,7 +27,7 @@ from adf_ea_ros.contracts.model import Tool
 from adf_ea_ros.nodes.convert import uuid_msg
 from adf_ea_ros.nodes.graph import full_name
 from adf_ea_ros.nodes.interfaces import interface
-from adf_ea_ros.nodes.support import guard
+from adf_ea_ros.nodes.support import GOALS, REQUESTS, guard
 from adf_ea_ros.nodes.waiting import Waits
 from adf_ea_ros.runtime.public import Order
 
@@ -145,7 +145,7 @@ class Action:
         self._node, self._waits, self._tool, self._group, self._wait = node, waits, tool, group, wait
         self._late = late
         self._type = interface(tool.type)
-        self._client = ActionClient(node, self._type, tool.name, callback_group=group)
+        self._client = ActionClient(node, self._type, tool.name, callback_group=group, **GOALS)
         self._handles: dict[str, Any] = {}
         self._results: dict[str, Any] = {}
         self._statuses: dict[bytes, int] | None = None
@@ -295,7 +295,7 @@ class Service:
     ) -> None:
         self._node, self._waits, self._tool, self._wait, self._late = node, waits, tool, wait, late
         self._type = interface(tool.type)
-        self._client = node.create_client(self._type, tool.name, callback_group=group)
+        self._client = node.create_client(self._type, tool.name, qos_profile=REQUESTS, callback_group=group)
         self._calls: dict[str, Any] = {}
 
     async def send(

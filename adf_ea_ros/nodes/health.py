@@ -47,9 +47,13 @@ class Health:
     def _lines(self) -> Iterator[health.Line]:
         node, now = self._node, self._node.desk.now
         waits = "" if now > 0 else "its clock has not started"
-        yield health.authority_line(node.desk.closed or waits, node.desk.generation)
+        intake = node.front.intake
+        yield health.authority_line(
+            node.desk.closed or waits, node.desk.generation, waiting=intake.open, refused=intake.refused
+        )
         yield self._ledger()
         if node.service is not None:
+            yield from health.lease_lines(node.service.book)
             yield from health.episode_lines(node.service.book, now)
         for readback in node.readbacks:
             yield health.readback_line(self._readback(readback), self._lifetimes.get(readback.name), now)

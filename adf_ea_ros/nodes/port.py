@@ -14,7 +14,7 @@ from adf_ea_ros import msg, srv
 from adf_ea_ros.authority.model import Interaction
 from adf_ea_ros.authority.requests import Answer
 from adf_ea_ros.nodes.convert import ANSWERS, INTERACTIONS, order_of, ruling_of
-from adf_ea_ros.nodes.support import guard, latched
+from adf_ea_ros.nodes.support import REQUESTS, guard, latched
 from adf_ea_ros.nodes.waiting import Waits
 from adf_ea_ros.runtime.port import Unreachable
 from adf_ea_ros.runtime.public import Order, Ruling
@@ -46,7 +46,7 @@ class ServicePort:
         self._late: list[Callable[[Order], None]] = []
 
         def client(kind: Any, name: str) -> Any:
-            return node.create_client(kind, f"{authority}/{name}", callback_group=group)
+            return node.create_client(kind, f"{authority}/{name}", qos_profile=REQUESTS, callback_group=group)
 
         self._admit = client(srv.Admit, "admit")
         self._admit_goal = client(srv.AdmitGoal, "admit_goal")

@@ -52,11 +52,17 @@ class Readback(msgspec.Struct, frozen=True):
     refused: Mapping[str, int] = {}  # how often a message was not taken, by reason code
 
 
-def authority_line(closed: str, generation: int) -> Line:
-    """Whether it decides. ``closed`` says why it does not."""
-    return Line(
-        "authority", Level.WARN if closed else Level.OK, closed or "active", {"generation": generation}
-    )
+def authority_line(closed: str, generation: int, *, waiting: int = 0, refused: int = 0) -> Line:
+    """Whether it decides. ``closed`` says why it does not; requests wait, or were refused as too many."""
+    values = {"generation": generation, "requests_waiting": waiting, "requests_refused": refused}
+    return Line("authority", Level.WARN if closed else Level.OK, closed or "active", values)
+
+
+def lease_lines(book: Book) -> Iterator[Line]:
+    """What the attempts hold of that which several authorities share (rule X10), where it is anything."""
+    held = book.leases.held
+    if held:
+        yield Line("leases", Level.OK, f"held: {', '.join(held)}", dict(held))
 
 
 def ledger_line(name: str, fault: str, *, opened: bool, remedies: Iterable[str] = ()) -> Line:

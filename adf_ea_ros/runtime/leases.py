@@ -22,6 +22,12 @@ class Leases:
         """Nothing is held."""
         self._held: dict[str, Held] = {}
 
+    @property
+    def held(self) -> dict[str, str]:
+        """Attempts by the subject that they hold."""
+        pairs = [pair for each in self._held.values() for pair in each.items()]
+        return {subject: attempt for attempt, subjects in pairs for subject in subjects}
+
     def exchange(self, episode: str, decision: Decision) -> Exchange | None:
         """What must change hands for the decision to become real; nothing in most cases."""
         attempt = decision.attempt
@@ -46,8 +52,7 @@ class Leases:
 
     def discrepancies(self, ledger: Ledger) -> list[str]:
         """After a start: where store and states do not agree, in words for an operator."""
-        held = [pair for each in self._held.values() for pair in each.items()]
-        mine = {subject: attempt for attempt, subjects in held for subject in subjects}
+        mine = self.held
         own = {lease.subject: lease.attempt for lease in ledger.own_leases()}
         found = []
         for subject, attempt in mine.items():

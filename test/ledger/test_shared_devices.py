@@ -15,6 +15,7 @@ from adf_ea_ros.authority.requests import Answer
 from adf_ea_ros.contracts.catalog import Catalog
 from adf_ea_ros.ledger.fleet import Fleet
 from adf_ea_ros.ledger.opening import open_ledger
+from adf_ea_ros.runtime import health
 from adf_ea_ros.runtime.book import Book
 from adf_ea_ros.runtime.service import AuthorityService
 
@@ -103,9 +104,12 @@ def test_one_heats_and_the_other_waits_for_proof_and_answer(one, two, place):
     refused = two.service.dispatch(second, "heat", "heater_a", two.now)
     assert refused.reasons == ("X10.held",)
     assert f"{place.heater} is held by {one.name} for {attempt.id} since 20" in refused.sentence
+    [line] = health.lease_lines(one.service.book)
+    assert (line.message, dict(line.values)) == (f"held: {place.heater}", {place.heater: attempt.id})
     one.heat(attempt)
     assert two.refused(second, "heat", "heater_a") == ("X10.held",)  # answered, but not proven
     one.pass_time(5)
+    assert not list(health.lease_lines(one.service.book))
     two.run(second, "heat", "heater_a")
     assert one.refused(first, "heat", "heater_a") == ("R8.redundant",)
 

@@ -4,10 +4,14 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from adf_ea_ros.action import Execute
+from rclpy.action import ActionClient
 from rclpy.qos import QoSProfile
-from world import PLAN, VERIFIED
+from world import PLAN, REFUSED, VERIFIED
 
 from adf_ea_ros import msg, srv
+from adf_ea_ros.nodes.names import execute_action
+from adf_ea_ros.nodes.support import GOALS
 
 pytestmark = [pytest.mark.ros, pytest.mark.slow]
 
@@ -87,6 +91,25 @@ def test_every_call_of_a_flood_is_answered_and_work_goes_on(world):
     for _ in range(50):
         said = world.call("observe", episode=world.episode, step="heat").decision
         assert said.reasons == ["R5.nothing_to_observe"]
+
+
+def test_goals_that_come_in_one_burst_are_all_answered(world):
+    world.set_up(heater_a__ramp=50.0)
+    client = ActionClient(world.watcher.node, Execute, execute_action("heater_a"), **GOALS)
+    world.watcher.until(client.server_is_ready, what="action")
+    assert world.run("heat", "heater_a").outcome == VERIFIED  # both sides know each other by now
+    outcomes = []
+
+    def accepted(sent):
+        sent.result().get_result_async().add_done_callback(
+            lambda done: outcomes.append(done.result().result.outcome)
+        )
+
+    for _ in range(60):
+        goal = Execute.Goal(episode=world.episode, step="heat")
+        client.send_goal_async(goal).add_done_callback(accepted)
+    world.watcher.until(lambda: len(outcomes) == 60, 60, "60 results")
+    assert set(outcomes) == {REFUSED}  # it is hot already
 
 
 def test_there_is_a_limit_to_episodes_and_steps(world):
