@@ -7,12 +7,12 @@ relative, so that it moves with the namespace of the robot.
 
 from __future__ import annotations
 
+from adf_ea_ros.runtime.surface import INSTANCES
+
+__all__ = ["AUTHORITY", "INSTANCES", "action_remappings", "execute_action"]
+
 AUTHORITY = "/authority"
 """Full name of the authority node where nothing else is said."""
-
-
-INSTANCES = "execute/_instances"
-"""Where capability nodes tell of themselves while they see another one for a provider of theirs."""
 
 
 def execute_action(provider: str, namespace: str = "") -> str:

@@ -18,6 +18,7 @@ from adf_ea_ros.runtime.surface import (
     DECISIONS,
     DIAGNOSTICS,
     EPISODES,
+    INSTANCES,
     OPERATOR_SERVICES,
     PLANNER_SERVICES,
     SERVICES,
@@ -79,45 +80,53 @@ class Who(msgspec.Struct, frozen=True):
 def rights(catalog: Catalog, who: Who) -> Rights:
     """What each node needs, and no more. Of a device: only what its contract is about."""
     found: Rights = {}
+    bound = _bound(catalog)
+    _assurance(found, who, sorted(f"{who.namespace}/execute/{p.id}" for p in bound if p.tool is not None))
+    for kind, name in _gates(catalog):
+        _allow(found, who.capability, SERVES[kind], name)
+        for client in who.clients:
+            _allow(found, client, ASKS[kind], name)
+    for provider in bound:
+        if provider.tool is not None:
+            _allow(found, who.capability, ASKS[provider.tool.kind], provider.tool.name)
+            _allow(found, provider.node, SERVES[provider.tool.kind], provider.tool.name)
+        for route in provider.routes.values():
+            _allow(found, who.authority, "subscribe", route.topic)
+            _allow(found, provider.node, "publish", route.topic)
+    if who.clock:
+        _allow(found, who.clock, "publish", CLOCK)
+    for node in found:
+        _allow(found, node, "reply", *(f"{node}/{name}" for name in PARAMETERS))
+        _allow(found, node, "publish", "/rosout", "/parameter_events")
+        _allow(found, node, "subscribe", "/parameter_events", CLOCK)
+    return found
 
-    def allow(node: str, verb: str, *names: str) -> None:
-        found.setdefault(node, set()).update((verb, name) for name in names)
+
+def _assurance(found: Rights, who: Who, offered: list[str]) -> None:
+    """Authority, capability node, planners, operators. ``offered``: the capability node's actions."""
 
     def of_authority(*names: str) -> list[str]:
         return [f"{who.authority}/{name}" for name in names]
 
-    bound = _bound(catalog)
-    offered = sorted(f"{who.namespace}/execute/{p.id}" for p in bound if p.tool is not None)
-    allow(who.authority, "reply", *of_authority(*SERVICES, *LIFECYCLE))
-    allow(who.authority, "publish", *of_authority(DECISIONS, EPISODES, "transition_event"), DIAGNOSTICS)
-    allow(who.capability, "request", *of_authority(*CAPABILITY_SERVICES))
-    allow(who.capability, "subscribe", *of_authority(DECISIONS))
-    allow(who.capability, "execute", *offered)
+    _allow(found, who.authority, "reply", *of_authority(*SERVICES, *LIFECYCLE))
+    _allow(
+        found, who.authority, "publish", *of_authority(DECISIONS, EPISODES, "transition_event"), DIAGNOSTICS
+    )
+    _allow(found, who.capability, "request", *of_authority(*CAPABILITY_SERVICES))
+    _allow(found, who.capability, "subscribe", *of_authority(DECISIONS), f"{who.namespace}/{INSTANCES}")
+    _allow(found, who.capability, "publish", f"{who.namespace}/{INSTANCES}")
+    _allow(found, who.capability, "execute", *offered)
     for planner in who.planners:
-        allow(planner, "request", *of_authority(*PLANNER_SERVICES))
-        allow(planner, "subscribe", *of_authority(DECISIONS, EPISODES))
-        allow(planner, "call", *offered)
-    for kind, name in _gates(catalog):
-        allow(who.capability, SERVES[kind], name)
-        for client in who.clients:
-            allow(client, ASKS[kind], name)
+        _allow(found, planner, "request", *of_authority(*PLANNER_SERVICES))
+        _allow(found, planner, "subscribe", *of_authority(DECISIONS, EPISODES))
+        _allow(found, planner, "call", *offered)
     for operator in who.operators:
-        allow(operator, "request", *of_authority(*OPERATOR_SERVICES, *LIFECYCLE))
-        allow(operator, "subscribe", *of_authority(DECISIONS, EPISODES), DIAGNOSTICS)
-    for provider in bound:
-        if provider.tool is not None:
-            allow(who.capability, ASKS[provider.tool.kind], provider.tool.name)
-            allow(provider.node, SERVES[provider.tool.kind], provider.tool.name)
-        for route in provider.routes.values():
-            allow(who.authority, "subscribe", route.topic)
-            allow(provider.node, "publish", route.topic)
-    if who.clock:
-        allow(who.clock, "publish", CLOCK)
-    for node in found:
-        allow(node, "reply", *(f"{node}/{name}" for name in PARAMETERS))
-        allow(node, "publish", "/rosout", "/parameter_events")
-        allow(node, "subscribe", "/parameter_events", CLOCK)
-    return found
+        _allow(found, operator, "request", *of_authority(*OPERATOR_SERVICES, *LIFECYCLE))
+        _allow(found, operator, "subscribe", *of_authority(DECISIONS, EPISODES), DIAGNOSTICS)
+
+
+def _allow(found: Rights, node: str, verb: str, *names: str) -> None:
+    found.setdefault(node, set()).update((verb, name) for name in names)
 
 
 def exclusive(catalog: Catalog, who: Who) -> dict[Right, set[str]]:
@@ -148,6 +157,9 @@ def exclusive(catalog: Catalog, who: Who) -> dict[Right, set[str]]:
     for name in set(CAPABILITY_SERVICES) - set(PLANNER_SERVICES):
         own("request", f"{who.authority}/{name}", who.capability)
     own("publish", f"{who.authority}/{DECISIONS}", who.authority)
+    own(
+        "publish", f"{who.namespace}/{INSTANCES}", who.capability
+    )  # who says that it is a rival holds goals up
     # Whoever says what time it is decides how old evidence is.
     owners["publish", CLOCK] = {who.clock} if who.clock else set()
     return owners

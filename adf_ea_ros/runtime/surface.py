@@ -21,3 +21,5 @@ SERVICES = tuple(dict.fromkeys((*PLANNER_SERVICES, *CAPABILITY_SERVICES, *OPERAT
 
 DECISIONS, EPISODES = "decisions", "episodes"
 DIAGNOSTICS = "/diagnostics"
+INSTANCES = "execute/_instances"
+"""Where capability nodes tell of themselves while they see another one for a provider of theirs."""

@@ -6,11 +6,13 @@ Enforcement itself needs a middleware that was built with security; the ordinary
 from __future__ import annotations
 
 import pytest
+from rcl_interfaces.srv import SetParameters
 from rclpy.action import (
     get_action_client_names_and_types_by_node,
     get_action_server_names_and_types_by_node,
 )
 from rclpy.node import NodeNameNonExistentError
+from rclpy.parameter import Parameter
 from world import CONTRACTS
 
 from adf_ea_ros.contracts.catalog import Catalog
@@ -64,3 +66,12 @@ def test_every_node_gets_what_it_opens_and_devices_offer_what_is_theirs(world, d
     for node in (name for name in granted if name.startswith("/rig/")):
         own = {right for right in granted[node] if right[1].startswith("/rig/")}
         world.watcher.until(lambda node=node, own=own: own <= opened(look, node), what=f"{own} of {node}")
+
+    # Who may set parameters may still not turn a running node over to another clock.
+    for node in ("/authority", "/capability"):
+        client = look.create_client(SetParameters, f"{node}/set_parameters")
+        world.watcher.until(client.service_is_ready, what=f"parameters of {node}")
+        for value, taken in ((False, False), (True, True)):  # they run on /clock: nothing changes
+            change = Parameter("use_sim_time", value=value).to_parameter_msg()
+            answer = world.watcher.result(client.call_async(SetParameters.Request(parameters=[change])))
+            assert answer.results[0].successful == taken
