@@ -43,12 +43,22 @@ def granted(rule: str, sentence: str, *reasons: str, attempt: Attempt | None = N
     return Outcome(True, (rule,), reasons, sentence, attempt)
 
 
+SAID = 10
+"""As many particulars are told for one reason: a claim may lack a thousand obligations."""
+
+
 def denied(*refusals: Refusal) -> Outcome:
     """A denial for all these reasons; the rules are those of the codes."""
-    rules = tuple(dict.fromkeys(r.code.partition(".")[0] for r in refusals))
-    return Outcome(
-        False, rules, tuple(dict.fromkeys(r.code for r in refusals)), "; ".join(r.text for r in refusals)
-    )
+    particulars: dict[str, list[str]] = {}
+    for refusal in refusals:
+        particulars.setdefault(refusal.code, []).append(refusal.text)
+    said = []
+    for texts in particulars.values():
+        said += texts[:SAID]
+        if len(texts) > SAID:
+            said.append(f"and {len(texts) - SAID} more of these")
+    rules = tuple(dict.fromkeys(code.partition(".")[0] for code in particulars))
+    return Outcome(False, rules, tuple(particulars), "; ".join(said))
 
 
 class Work:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kit import OPEN, OPEN_IT, PLACED, RING, SHUT, Case, fact_goal, goal, granted, refused
+from kit import OPEN, OPEN_IT, PLACED, RING, SHUT, Case, condition, fact_goal, goal, granted, refused
 
 from adf_ea_ros.authority import requests as rq
 from adf_ea_ros.authority.model import Interaction, Node, ObligationKind
@@ -24,6 +24,17 @@ def test_completion_on_live_evidence() -> None:
 def test_uncovered() -> None:
     refused(Case(PLACED).claim(), "R9.uncovered")
     refused(done().wait(60).claim(inside=None), "R9.uncovered")  # once proven, not known now
+
+
+def test_of_very_many_lacks_only_some_are_told_and_none_is_forgotten() -> None:
+    goals = [fact_goal(f"g{i}", condition(f"lamp{i}", "lit"), ObligationKind.STATE) for i in range(30)]
+    case = Case(*goals, plan=(Node("ring", RING),))
+    case.run("ring")
+    decision = case.claim()
+    refused(decision, "R9.uncovered", "R9.unresolved")
+    assert "'g9' is not covered" in decision.sentence
+    assert "'g10'" not in decision.sentence
+    assert "and 20 more of these; the outcome of attempt e.1 is unresolved" in decision.sentence
 
 
 def test_an_answer_completes_nothing() -> None:
