@@ -17,6 +17,7 @@ from adf_ea_ros.authority.decision import Decision, Work
 from adf_ea_ros.authority.model import Node, ObligationKind
 from adf_ea_ros.authority.outlook import MENDED, hopeful
 from adf_ea_ros.authority.rules.coverage import covered
+from adf_ea_ros.authority.rules.x10_lease import needed
 from adf_ea_ros.authority.state import State
 from adf_ea_ros.contracts.conditions import Ns
 
@@ -98,7 +99,9 @@ def _advice(state: State, node: Node, now: Ns) -> str:
         able = [(provider, *found) for provider, found in trials if found is not None]
         if able:
             names = " or ".join(provider for provider, _, _ in able)
-            _, decision, remark = able[0]
+            first, decision, remark = able[0]
+            shared = needed(node.operation, first)
+            remark += f", unless another authority holds {' or '.join(shared)}" if shared else ""
             assert decision.attempt is not None, "an authorized dispatch has an attempt"
             return f"run step {node.id} on {names} ({decision.attempt.mode.value.lower()}){remark}"
         if decide(state, rq.Observe(node.id), now).authorized:

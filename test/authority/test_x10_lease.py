@@ -7,6 +7,7 @@ from kit import OPEN, PROMISES, SHUT_IT, Case, effect, granted, operation, refus
 from msgspec.structs import replace
 
 from adf_ea_ros.authority import requests as rq
+from adf_ea_ros.authority.feedback import acceptable
 from adf_ea_ros.authority.model import Interaction, Node, Operation
 from adf_ea_ros.authority.rules.x10_lease import Lease, holds, needed
 
@@ -120,6 +121,13 @@ def test_stopping_keeps_hold_of_what_may_still_come() -> None:
     one.answer(one.run("open"), Interaction.ABORTED)
     one.ask(rq.Stop("ann", "enough"))
     assert holds(one.state)
+
+
+def test_advice_names_what_somebody_else_may_hold() -> None:
+    assert acceptable(case().state, case().now) == (
+        "run step open on arm or spare (first), unless another authority holds cabinet",
+    )
+    assert acceptable(Case().state, Case().now)[0] == "run step open on arm or spare (first)"
 
 
 def test_unshared_operations_hold_nothing() -> None:
