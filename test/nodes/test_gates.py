@@ -125,3 +125,22 @@ def test_without_an_authority_every_goal_is_rejected(world):
     assert Client(world).run() is None
     assert "X5.not_ready" in log(world)
     assert world.heated == 0
+
+
+@pytest.mark.slow
+def test_accounts_outlive_both_processes(world):
+    world.rig(clock__factor=5.0, heater_a__ramp=2.0)
+    authority, capability = world.authority(tasks=GATES), world.capability(gates=GATES)
+    client = Client(world)
+    first = client.send()
+    world.watcher.until(lambda: first.heard, what="feedback")
+    capability.kill()
+    authority.kill()
+    world.authority(tasks=GATES)
+    world.capability(gates=GATES)
+    # Another client, or the same one, asks for the same: refused in doubt, redundant once it is proven.
+    again = Client(world)
+    world.watcher.until(lambda: again.run() is not None, 60, what="an accepted goal")
+    assert [d.request for d in world.decisions].count("Begin") == 1
+    assert world.seen("redundancy", reasons=["R8.redundant"])
+    assert world.heated == 1
