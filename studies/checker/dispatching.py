@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from studies.checker.books import Books, Trial, finding_name, negative, positive, touches
+from studies.checker.books import Books, Trial, effect_name, finding_name, negative, positive, touches
 from studies.checker.conditions import Json, fact, holds, implies
 from studies.checker.properties import Violation
 from studies.checker.steps import Link, needed_steps, next_links
@@ -18,7 +18,7 @@ def check_dispatch(books: Books, attempt: Json, first: Json, world: World, now: 
         return [Violation("C8", f"the admitted proposal has no step {attempt['node']!r}")]
     operation, key = node["operation"], node["operation"]["key"]
     found = _admitted(books, attempt, operation, now)
-    found += _needs(books, node, world, now) + _order(books, node, now) + _alone(books, operation, now)
+    found += _needs(books, node, world, now) + _order(books, node, now) + _alone(books, operation, world, now)
     pending, account = books.pending(key), books.accounts.get(key)
     if account is None:
         case = "FIRST"
@@ -90,12 +90,16 @@ def _order(books: Books, node: Json, now: int) -> list[Violation]:
     return found
 
 
-def _alone(books: Books, operation: Json, now: int) -> list[Violation]:
+def _alone(books: Books, operation: Json, world: World, now: int) -> list[Violation]:
     """No other operation that is unresolved, or may still act, on the same facts or against the needs."""
     found = []
     for trial in books.trials.values():
         unresolved = bool(trial.owed) and not trial.superseded
         if trial.key == operation["key"] or not (unresolved or trial.may_act(now)):
+            continue
+        if unresolved and spent(books, trial, now):
+            if world.to_come(trial.id, now):
+                found.append(Violation("C11", f"{trial.id} was taken for spent, and still acts"))
             continue
         shared = touches(trial.operation) & touches(operation)
         undone = [
@@ -109,6 +113,28 @@ def _alone(books: Books, operation: Json, now: int) -> list[Violation]:
         if undone or (shared and (unresolved or not harmless)):
             found.append(Violation("C11", f"{trial.id} may still change what this dispatch changes or needs"))
     return found
+
+
+def spent(books: Books, trial: Trial, now: int) -> bool:
+    """In a standing task: an attempt at states alone that is over, what it owes shown absent after its end.
+
+    That it was shown need not be current: what the fact is by now is not this attempt's doing.
+    """
+    if not books.start.get("standing") or trial.may_act(now):
+        return False
+    return all(
+        effect["kind"] == "state"
+        and (effect_name("state", effect["condition"]) not in trial.owed or _was_absent(trial, effect))
+        for effect in trial.operation["effects"]
+    )
+
+
+def _was_absent(trial: Trial, effect: Json) -> bool:
+    known = dict(trial.findings)
+    found = [known.get(finding_name(r["id"], effect["condition"])) for r in effect["requirements"]]
+    against = [f for f in found if f is not None and f["negative"] and f["basis"] and not f["integrity"]]
+    opposed = any(f is not None and (f["verdict"] in {"SATISFIED", "UNKNOWN"} or f["support"]) for f in found)
+    return bool(against) and not opposed and all(f["captured"] >= trial.quiet_from() for f in against)
 
 
 def _harmless(trial: Trial, effect: Json) -> bool:
@@ -191,7 +217,7 @@ def _repair(books: Books, operation: Json, provider: str, world: World, now: int
         found.append(Violation("C6", f"{key} was never established"))
     if any(effect["kind"] == "event" for effect in operation["effects"]):
         found.append(Violation("C6", "a repair would repeat an event"))
-    links = next_links(books, key, now)
+    links = next_links(books, key, now) + _asked_for(books, operation)
     known = [books.found(*link) for link in links]
     if not links or not all(positive(f, now) or negative(f, now) for f in known):
         found.append(
@@ -214,6 +240,16 @@ def _repair(books: Books, operation: Json, provider: str, world: World, now: int
     if links and not _lost(links, world, now):
         found.append(Violation("C7", f"every state linked to {key} holds in the world"))
     return found
+
+
+def _asked_for(books: Books, operation: Json) -> list[Link]:
+    """In a standing task each step is a goal of its own: it needs the states that it is to bring about."""
+    return [
+        (requirement["id"], effect["condition"])
+        for effect in (operation["effects"] if books.start.get("standing") else ())
+        if effect["kind"] == "state"
+        for requirement in effect["requirements"]
+    ]
 
 
 def _lost(links: list[Link], world: World, now: int) -> bool:

@@ -11,6 +11,7 @@ import hashlib
 from collections.abc import Callable, Iterator
 
 from adf_ea_ros.authority.model import ANSWERED, NOT_EXECUTED, OPEN, Attempt, Certificate, EffectKind
+from adf_ea_ros.authority.rules.x11_standing import spent
 from adf_ea_ros.authority.state import DECIDED, State, current, fact_key
 from adf_ea_ros.contracts.conditions import Ns
 from adf_ea_ros.evidence.types import Finding, Verdict
@@ -104,6 +105,7 @@ def _attempt(attempt: Attempt, state: State, age: Age, now: Ns) -> tuple[object,
         attempt.accepted and attempt.interaction in OPEN,
         attempt.doubtful,
         sorted(attempt.supported) if unresolved else (),
+        spent(state, attempt, now),
         sorted((f.requirement, _finding(f, age)) for f in attempt.findings if unresolved and _speaks(f, now)),
     )
 

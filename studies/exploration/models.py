@@ -299,6 +299,11 @@ def parallel(*, same: bool = False) -> Model:
     )
 
 
+def standing(model: Model) -> Model:
+    """The model as a standing task: each step is a goal of its own."""
+    return replace(model, name=f"standing, {model.name}", start=with_(model.start, standing=True))
+
+
 def small(model: Model, interference: int) -> Model:
     """The model with less freedom: two dispatches, no restart, no observation, and the first two modes."""
     begin = with_(model.start, physical=2, observation=0)
@@ -347,6 +352,8 @@ def full() -> list[Model]:
         initial(),
         parallel(),
         parallel(same=True),
+        standing(parallel(same=True)),
+        standing(chain(Replay.WHEN_ABSENT, event=True)),
         strict_alias(retry=True),
         strict_alias(retry=False),
     ]
@@ -412,6 +419,8 @@ def complete() -> list[Model]:
         ends(initial(), "a loss", loss=1),
         ends(parallel(), "revocation and halts"),
         ends(parallel(same=True), "revocation and halts"),
+        ends(standing(parallel(same=True)), "a loss, revocation and halts", loss=1),
+        ends(standing(undo(Replay.WHEN_ABSENT)), "a loss", loss=1),
     ]
     return models
 

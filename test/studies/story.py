@@ -16,7 +16,7 @@ from adf_ea_ros.authority import requests as rq
 from adf_ea_ros.authority.events import encode_event
 from adf_ea_ros.authority.model import Interaction, Replay
 from studies.checker import Judge
-from studies.exploration.models import Model, chain, initial, preserve
+from studies.exploration.models import Model, chain, initial, parallel, preserve, standing
 from studies.exploration.moves import Place, ask, opening
 from studies.exploration.world import TinyWorld
 
@@ -91,6 +91,18 @@ def begun() -> Story:
     return story.tick(A, value=False).ask(rq.Revise(story.model.proposals[0])).ask(rq.Dispatch("a", "p"))
 
 
+def goals() -> Story:
+    """A standing task: what had no effect is in nobody's way, and a lost state is repaired."""
+    model = standing(parallel(same=True))
+    story = Story(replace(model, start=with_(model.start, observation=2)))
+    story.ask(rq.Revise(model.proposals[0])).ask(rq.Dispatch("a", "p")).tick()
+    story.answer("e.1", Interaction.ABORTED, ended=True, accepted=True).tick()
+    story.ask(rq.Observe("a")).ask(rq.Dispatch("b", "p")).tick()
+    story.answer("e.2", Interaction.SUCCEEDED, ended=True, accepted=True).tick()
+    story.ask(rq.Assess("e.2", ())).tick(A, value=True)
+    return story.ask(rq.Dispatch("b", "p"))
+
+
 def verdicts(story: Story, plant: Callable[[list[list[Json]], list[Any]], None]) -> set[str]:
     """The properties that the judge finds violated once ``plant`` has edited the history or the world."""
     events, worlds = copy.deepcopy(story.events), list(story.worlds)
@@ -101,4 +113,4 @@ def verdicts(story: Story, plant: Callable[[list[list[Json]], list[Any]], None])
     return found
 
 
-__all__ = ["A", "B", "Json", "Place", "Story", "begun", "kept", "recovery", "verdicts"]
+__all__ = ["A", "B", "Json", "Place", "Story", "begun", "goals", "kept", "recovery", "verdicts"]

@@ -9,12 +9,12 @@ from functools import cache
 from typing import Any
 
 import pytest
-from story import A, B, Json, Story, begun, kept, recovery, verdicts
+from story import A, B, Json, Story, begun, goals, kept, recovery, verdicts
 
 from studies.checker import PROPERTIES, WorldHistory, decisions, judge
 
 Plant = Callable[[list[list[Json]], list[Any]], None]
-STORIES = {"recovery": cache(recovery), "kept": cache(kept), "begun": cache(begun)}
+STORIES = {"recovery": cache(recovery), "kept": cache(kept), "begun": cache(begun), "goals": cache(goals)}
 PLANTS: list[tuple[str, str, str, Plant]] = []
 
 
@@ -301,6 +301,27 @@ def _(events: list[list[Json]], worlds: list[Any]) -> None:
         "clauses": [["EQ", False]],
     }
     events[k].insert(m + 1, early)
+
+
+@plant("C11", "an unresolved attempt in the way of another, in an ordinary task", "goals")
+def _(events: list[list[Json]], worlds: list[Any]) -> None:
+    get(events, "EpisodeStarted")["standing"] = False
+
+
+@plant("C11", "an attempt that was taken for spent without being shown to be", "goals")
+def _(events: list[list[Json]], worlds: list[Any]) -> None:
+    get(events, "Assessed")["findings"][0]["negative"] = False
+
+
+@plant("C11", "an attempt that was taken for spent, and still acts", "goals")
+def _(events: list[list[Json]], worlds: list[Any]) -> None:
+    i, _j = at(events, "Dispatched", 1)
+    worlds[i] = replace(worlds[i], commands=(replace(worlds[i].commands[0], left=((A, True),)),))
+
+
+@plant("C6", "a repair that only a standing task needs", "goals")
+def _(events: list[list[Json]], worlds: list[Any]) -> None:
+    get(events, "EpisodeStarted")["standing"] = False
 
 
 @plant("C12", "more dispatches than the budget")
