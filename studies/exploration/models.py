@@ -373,6 +373,7 @@ def ends(
     crashes: int = 0,
     looks: int = 0,
     old: bool = False,
+    calm: bool = False,
 ) -> Model:
     """The model with budgets of two, and so few liberties that it has an end: those in its name."""
 
@@ -388,6 +389,8 @@ def ends(
         interference=loss,
         restarts=crashes,
         modes=(*PLAIN, ("old", "old")) if old else PLAIN,
+        revoke=() if calm else model.revoke,
+        halts=model.halts and not calm,
     )
 
 
@@ -400,27 +403,24 @@ def complete() -> list[Model]:
         ends(one, "two providers", providers=2),
         ends(one, "a loss", loss=1),
         ends(one, "a crash", crashes=1),
-        ends(one, "a loss and a crash", loss=1, crashes=1),
         ends(one, "an observation, and old evidence", looks=1, old=True),
+        ends(chain(Replay.NEVER)),
+        ends(chain(Replay.IDEMPOTENT)),
+        ends(chain(Replay.WHEN_ABSENT, final=False)),
+        ends(chain(Replay.WHEN_ABSENT, event=True)),
+        ends(chain(Replay.WHEN_ABSENT, rests=True, goal_a=True), "a loss", loss=1),
     ]
-    for other in (
-        chain(Replay.NEVER),
-        chain(Replay.IDEMPOTENT),
-        chain(Replay.WHEN_ABSENT, final=False),
-        chain(Replay.WHEN_ABSENT, event=True),
-        chain(Replay.WHEN_ABSENT, rests=True, goal_a=True),
-    ):
-        models += [ends(other, "a loss", loss=1)]
-    models += [ends(undo(replay), "a loss", loss=1) for replay in Replay]
-    models += [ends(partial(replay, event=event)) for replay in Replay for event in (True, False)]
     models += [ends(preserve(present=value), "a loss", plans=2, loss=1) for value in (True, False)]
     models += [ends(strict_alias(retry=value), "a loss", plans=2, loss=1) for value in (True, False)]
+    models += [ends(partial(replay, event=event)) for replay in Replay for event in (True, False)]
     models += [
         ends(initial(), "a loss", loss=1),
-        ends(parallel(), "revocation and halts"),
+        ends(undo(Replay.WHEN_ABSENT), "a loss", loss=1),
+        ends(undo(Replay.WHEN_ABSENT, final=False)),
         ends(parallel(same=True), "revocation and halts"),
-        ends(standing(parallel(same=True)), "a loss, revocation and halts", loss=1),
-        ends(standing(undo(Replay.WHEN_ABSENT)), "a loss", loss=1),
+        ends(standing(parallel(same=True)), "a loss", loss=1, calm=True),
+        ends(parallel(), "two at once", calm=True),
+        ends(one, "a loss and a crash", loss=1, crashes=1),
     ]
     return models
 
