@@ -7,8 +7,6 @@ look at the world is missing (``outlook``), the advice says what that has to sho
 
 from __future__ import annotations
 
-from itertools import islice
-
 import msgspec
 
 from adf_ea_ros.authority import requests as rq
@@ -82,7 +80,7 @@ def acceptable(state: State, now: Ns) -> tuple[str, ...]:
     """
     if state.phase != "active":
         return ()
-    lines = [line for node in islice(_candidates(state), CANDIDATES) if (line := _advice(state, node, now))]
+    lines = [line for node in _candidates(state)[:CANDIDATES] if (line := _advice(state, node, now))]
     if not lines:
         ready = _trial(state, rq.Claim(), now)
         lines += [f"claim completion{ready[1]}"] if ready is not None else []
@@ -123,12 +121,21 @@ def _trial(
 
 
 def _candidates(state: State) -> list[Node]:
-    """Steps that are in doubt, due or lost; verified ones that still hold are left out."""
-    needed = {name for lost in state.owed.values() for name in (state.certificates[lost.certificate].key,)}
-    return [
-        node
-        for node in state.proposal.nodes.values()
-        if not state.established(node.operation.key)
-        or state.pending(node.operation.key) is not None
-        or node.operation.key in needed
-    ]
+    """Steps that are in doubt or lost, then those that come next; what is verified and holds is left out."""
+    lost = {state.certificates[owed.certificate].key for owed in state.owed.values()}
+    urgent: list[Node] = []
+    due: list[Node] = []
+    for name in sorted(state.proposal.nodes):
+        node = state.proposal.nodes[name]
+        key = node.operation.key
+        if key in lost or state.pending(key) is not None:
+            urgent.append(node)
+        elif state.established(key):
+            if state.standing:  # each goal asks for its own states (X11)
+                due.append(node)
+        elif all(
+            state.established(state.proposal.nodes[need].operation.key)
+            for need in state.proposal.needs.get(name, ())
+        ):
+            due.append(node)
+    return [*urgent, *due]

@@ -149,6 +149,15 @@ def test_a_loss_that_was_seen_a_while_ago() -> None:
     granted(case.dispatch("open", open=False), "R7")
 
 
+def test_a_goal_of_a_standing_task_that_was_lost() -> None:
+    case = Case(plan=(Node("open", OPEN_IT),), standing=True)
+    case.do("open")
+    case.refresh(open=True)
+    assert advice(case) == ()
+    case.wait(1).refresh(open=False)
+    assert advice(case) == ("run step open on arm or spare (repair)",)
+
+
 def test_a_failure_that_was_seen_a_while_ago() -> None:
     case = Case(PLACED)
     case.answer(case.run("open"), Interaction.ABORTED)
@@ -195,6 +204,19 @@ def test_only_a_few_of_many_facts_are_named() -> None:
         "claim completion, once fresh evidence shows lamp0.lit == True and lamp1.lit == True"
     )
     assert line.endswith("lamp4.lit == True and 3 more")
+
+
+def test_the_next_step_of_a_long_plan_is_found() -> None:
+    lamps = [condition(f"lamp{i:02}", "lit") for i in range(60)]
+    plan = [
+        Node(f"light{i:02}", operation("light", effect("lit", lamp)), (f"light{i - 1:02}",) if i else ())
+        for i, lamp in enumerate(lamps)
+    ]
+    case = Case(plan=(), physical=99)
+    case.revise(*reversed(plan))
+    assert advice(case) == ("run step light00 on arm or spare (first)",)
+    case.do("light00")
+    assert advice(case) == ("run step light01 on arm or spare (first)",)
 
 
 def test_no_more_is_named_than_the_request_needs() -> None:
