@@ -26,6 +26,9 @@ from adf_ea_ros.runtime.service import AuthorityService
 LENGTH = 500
 """Attempts after which a standing episode gives way to a new one, as soon as nothing in it is open."""
 
+PLANNED = 5
+"""Steps in doubt that stay in the proposal beside the newest one."""
+
 
 class Asked(msgspec.Struct, frozen=True):
     """A goal of a client that knows no episode. ``goal`` names it: asked for again, it is the same one."""
@@ -161,9 +164,19 @@ def _meaning(operation: Operation) -> frozenset[str]:
 
 
 def _residual(state: State, node: Node) -> tuple[Node, ...]:
-    """The steps that are in doubt, and the new one."""
-    open_keys = {owed.key for owed in state.execution.values()} - {node.operation.key}
-    kept = [other for other in state.proposal.nodes.values() if other.operation.key in open_keys]
+    """The latest steps that are in doubt, and the new one.
+
+    All of them would make each revision as long as there are goals in flight. A step that is left out is owed
+    all the same, and is planned again when its goal is sent again.
+    """
+    doubtful = sorted(
+        (state.attempts[name] for name in state.execution), key=lambda one: one.dispatched, reverse=True
+    )
+    kept = [
+        state.proposal.nodes[attempt.node]
+        for attempt in doubtful[:PLANNED]
+        if attempt.node in state.proposal.nodes and attempt.node != node.id
+    ]
     return (*kept, node)
 
 

@@ -12,7 +12,7 @@ from adf_ea_ros.authority.decision import Decision
 from adf_ea_ros.authority.model import Attempt, Interaction, Mode
 from adf_ea_ros.authority.state import State
 from adf_ea_ros.contracts.catalog import Catalog
-from adf_ea_ros.runtime.standing import Asked, Standing
+from adf_ea_ros.runtime.standing import PLANNED, Asked, Standing
 
 ANYTHING = """
 spec: adf_ea_ros/1
@@ -133,6 +133,17 @@ def test_each_goal_for_an_event_is_one_of_its_own_unless_one_is_in_doubt(bench: 
     bench.measure(second)
     assert bench.ask("measure", "probe", goal="abc").reasons == ("R8.event_done",)
     assert bench.measured == 2
+
+
+def test_many_goals_in_doubt_do_not_make_the_plan_long(bench: Bench) -> None:
+    attempts = []
+    for n in range(8):
+        attempts.append(bench.go(sample=f"x{n}"))
+        bench.pass_time()
+    assert len(bench.state.execution) == 8
+    assert set(bench.state.proposal.nodes) == {attempt.node for attempt in attempts[-1 - PLANNED :]}
+    assert bench.ask(sample="x0").reasons == ("R6.no_qualified_negative",)
+    assert attempts[0].node in bench.state.proposal.nodes
 
 
 def test_the_episode_is_found_again_after_a_crash(bench: Bench) -> None:
