@@ -11,15 +11,18 @@ from enum import IntEnum
 import msgspec
 
 from adf_ea_ros.authority.model import Attempt, Interaction
+from adf_ea_ros.authority.rules.x11_standing import spent as spent_goal
 from adf_ea_ros.authority.state import State
 from adf_ea_ros.contracts.catalog import Catalog
 from adf_ea_ros.contracts.conditions import Ns
 from adf_ea_ros.contracts.model import EffectKind, EvidenceSpec, Lifecycle
 from adf_ea_ros.contracts.units import format_duration
 from adf_ea_ros.runtime.book import Book
+from adf_ea_ros.runtime.public import judged
 
 AHEAD: Ns = 1_000_000_000
 """How far (ns) a readback's clock may run ahead of ours before that is worth a word."""
+_NAMED = 5  # attempts and states in one message
 OPEN = (Interaction.DISPATCHED, Interaction.ACCEPTED)
 
 
@@ -92,32 +95,46 @@ def episode_lines(book: Book, now: Ns) -> Iterator[Line]:
 
 
 def _active(name: str, state: State, now: Ns) -> Line:
-    unresolved = [state.attempts[attempt] for attempt in state.execution]
-    unknown = [attempt.id for attempt in unresolved if not _under_way(attempt, now)]
+    open_ = [state.attempts[attempt] for attempt in state.execution]
+    # What a standing task's client was told, and nobody has to do anything about, is no trouble.
+    unresolved = [attempt for attempt in open_ if not spent_goal(state, attempt, now)]
+    ended = [attempt for attempt in unresolved if not _under_way(attempt, now)]
+    absent = [attempt.id for attempt in ended if judged(state, attempt)[1]]
+    unknown = [attempt.id for attempt in ended if attempt.id not in absent]
     troubles = []
     if state.halted:
         troubles.append(f"halted by {state.halted}")
     if unknown:
-        troubles.append(f"outcome unknown: {', '.join(unknown)}")
+        troubles.append(f"outcome unknown: {_some(unknown)}")
+    if absent:
+        troubles.append(f"shown to have had no effect: {_some(absent)}")
     if state.owed:
-        troubles.append(f"state lost: {', '.join(state.owed)}")
+        troubles.append(f"state lost: {_some(list(state.owed))}")
     spent = [kind for kind in ("physical", "observation") if getattr(state, kind) < 1]
     if spent:
         troubles.append(f"no {' and no '.join(spent)} budget left")
-    quiet = "under way" if unresolved else "waiting for its planner"
+    idle = "open for its clients" if state.standing else "waiting for its planner"
     return Line(
         f"episode {name}",
         Level.WARN if troubles else Level.OK,
-        "; ".join(troubles) or quiet,
+        "; ".join(troubles) or ("under way" if unresolved else idle),
         {
             "unresolved": len(unresolved),
             "unknown": len(unknown),
+            "absent": len(absent),
             "doubtful": sum(attempt.doubtful for attempt in unresolved),
             "lost_states": len(state.owed),
             "physical": state.physical,
             "observation": state.observation,
         },
     )
+
+
+def _some(names: list[str]) -> str:
+    """The first few of them, and how many more there are. Attempts are numbered."""
+    names = sorted(names, key=lambda name: (len(name), name))
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more
 
 
 def _under_way(attempt: Attempt, now: Ns) -> bool:

@@ -59,6 +59,34 @@ def test_an_action_that_runs_is_no_trouble_and_an_unknown_outcome_is(rig):
     assert line.values["unknown"] == 1
 
 
+def test_an_effect_that_is_shown_absent_is_told_as_that(rig):
+    episode = rig.begin()
+    attempt = rig.run(episode, "heat", "heater_a")
+    rig.heat(attempt, works=False)
+    rig.pass_time(5)
+    line = only(rig)
+    assert (line.level, line.message) == (Level.WARN, f"shown to have had no effect: {attempt.id}")
+    assert (line.values["absent"], line.values["unknown"]) == (1, 0)
+
+
+def test_a_standing_task_waits_for_its_clients_and_many_troubles_are_counted(rig):
+    episode = rig.begin()
+    attempt = rig.run(episode, "heat", "heater_a")
+    book = rig.service.book
+    state = book.active()[episode]
+    names = [f"{episode}.{number}" for number in range(1, 9)]
+    lost = replace(attempt, interaction=Interaction.LOST)
+    book._states[episode] = replace(
+        state,
+        attempts=state.attempts.update({name: replace(lost, id=name) for name in names}),
+        execution=state.execution.update(dict.fromkeys(names, state.execution[attempt.id])),
+    )
+    line = only(rig)
+    assert line.message == f"outcome unknown: {', '.join(names[:5])} and 3 more"
+    book._states[episode] = replace(state, standing=True, execution=state.execution.delete(attempt.id))
+    assert only(rig).message == "open for its clients"
+
+
 def test_an_answer_that_is_overdue_is_an_unknown_outcome(rig):
     episode = rig.begin()
     attempt = rig.run(episode, "heat", "heater_a")
