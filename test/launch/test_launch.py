@@ -72,18 +72,20 @@ def launch(domain: Any, tmp_path: Path) -> Iterator[Start]:
 @needs_launch
 @pytest.mark.ros
 @pytest.mark.slow
-@pytest.mark.parametrize("composed", ["true", "false"])
+@pytest.mark.parametrize(("composed", "robot"), [("true", ""), ("false", "/robot_1")])
 def test_the_simulated_rig_comes_up_and_heats(
-    composed: str, launch: Start, domain: Any, tmp_path: Path
+    composed: str, robot: str, launch: Start, domain: Any, tmp_path: Path
 ) -> None:
     from adf_ea_ros.action import Execute
 
     from adf_ea_ros.nodes.client import Planner, step
 
     ledger = tmp_path / "ledger.db"
-    process = launch("sim.launch.py", f"ledger:={ledger}", f"composed:={composed}")
+    process = launch("sim.launch.py", f"ledger:={ledger}", f"composed:={composed}", f"namespace:={robot}")
     process.wait_for_line("active: generation 1", 60.0)
-    with Planner(domain_id=domain.domain, timeout=20.0) as planner:
+    with Planner(
+        domain_id=domain.domain, authority=f"{robot}/authority", namespace=robot, timeout=20.0
+    ) as planner:
         planner.start("heat_measure_record")
         assert planner.propose([step("heat", "heat_to", sample="s1", target=80)]).authorized
         assert planner.run("heat", "heater_a", timeout=60.0).outcome == Execute.Result.VERIFIED
