@@ -97,6 +97,42 @@ def test_the_simulated_rig_comes_up_and_heats(
 
 @needs_launch
 @pytest.mark.ros
+@pytest.mark.slow
+def test_devices_are_made_from_named_contracts_and_gated(launch: Start, domain: Any, tmp_path: Path) -> None:
+    from adf_ea_ros.action import Heat
+    from rclpy.action import ActionClient
+
+    from adf_ea_ros.testing.watcher import Watcher
+
+    heat_to = (ROOT / "config" / "contracts" / "heat_to.yaml").read_text(encoding="utf-8")
+    # The rig's clock gives one sample each second; these devices have no such clock.
+    changed = heat_to.replace("spacing: {least: 1 s, greatest: 1 s}", "spacing: {least: 50 ms}")
+    (tmp_path / "heat_to.yaml").write_text(changed, encoding="utf-8")
+    contracts = [tmp_path / "heat_to.yaml", ROOT / "config" / "contracts" / "measure.yaml"]
+    contracts += [
+        ROOT / "config" / "providers" / f"{name}.yaml" for name in ("heater_a", "heater_b", "probe")
+    ]
+    process = launch(
+        "bringup.launch.py",
+        "devices:=sim",
+        f"contracts:={':'.join(map(str, contracts))}",
+        f"gates:={ROOT / 'config' / 'gates'}",
+        f"ledger:={tmp_path / 'ledger.db'}",
+    )
+    process.wait_for_line("active: generation 1", 60.0)
+    with Watcher(domain) as watcher:
+        client = ActionClient(watcher.node, Heat, "/bench/heat")
+        watcher.until(client.server_is_ready, 30.0)
+        handle = watcher.result(client.send_goal_async(Heat.Goal(sample="s1", target=80.0)), 30.0)
+        assert handle.accepted
+        answer = watcher.result(handle.get_result_async(), 60.0)
+        assert (answer.status, answer.result.success) == (4, True)
+    process.interrupt(30.0)
+    assert "Traceback" not in process.output
+
+
+@needs_launch
+@pytest.mark.ros
 @pytest.mark.parametrize(
     ("name", "arguments", "said"),
     [
