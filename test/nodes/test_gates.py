@@ -54,8 +54,9 @@ class Client:
         return self.result(handle) if handle.accepted else None
 
 
-def log(world):
-    return "".join(process.output for process in world.processes)
+def logged(world, text):
+    """Wait for it: what a process prints takes its own time."""
+    world.watcher.until(lambda: any(text in process.output for process in world.processes), what=text)
 
 
 @pytest.mark.smoke
@@ -76,7 +77,7 @@ def test_a_raw_client_through_the_gate(world, composed):
     # What the contract does not allow is rejected, and the decision is told.
     assert client.run(300.0) is None
     refused = world.seen("a refusal", reasons=["R1.grounding"])
-    assert f"decision {refused.id}" in log(world)
+    logged(world, f"decision {refused.id}")
     assert client.run(float("nan")) is None
     assert world.heated == 1
 
@@ -131,7 +132,7 @@ def test_without_an_authority_every_goal_is_rejected(world):
     world.rig()
     world.capability(wait=False, gates=GATES, authority_wait=0.5)
     assert Client(world).run() is None
-    assert "X5.not_ready" in log(world)
+    logged(world, "X5.not_ready")
     assert world.heated == 0
 
 
