@@ -13,7 +13,7 @@ from rclpy.action import (
 )
 from rclpy.node import NodeNameNonExistentError
 from rclpy.parameter import Parameter
-from world import CONTRACTS
+from world import CONFIG, CONTRACTS, listed
 
 from adf_ea_ros.contracts.catalog import Catalog
 from adf_ea_ros.nodes.client import Planner
@@ -46,8 +46,8 @@ def opened(node, full_name):
 def test_every_node_gets_what_it_opens_and_devices_offer_what_is_theirs(world, domain):
     world.rig()
     world.authority()
-    world.capability()
-    granted = rights(Catalog.load(CONTRACTS), Who())
+    world.capability(gates=listed([CONFIG / "gates"]))
+    granted = rights(Catalog.load([*CONTRACTS, CONFIG / "gates"]), Who())
     look = world.watcher.node
     with Planner(domain_id=domain.domain, timeout=20.0) as planner:
         planner.start("heat_measure_record")
@@ -55,7 +55,9 @@ def test_every_node_gets_what_it_opens_and_devices_offer_what_is_theirs(world, d
         planner.run("heat", "heater_a", timeout=30.0)  # refused: for the sake of the action client
         must = {
             "/authority": {("reply", f"/authority/{name}") for name in (*SERVICES, *LIFECYCLE, *PARAMETERS)},
-            "/capability": {right for right in granted["/capability"] if right[0] in ("call", "request")},
+            "/capability": {
+                right for right in granted["/capability"] if right[0] in ("call", "request", "execute")
+            },
             "/planner": {("call", "/execute/heater_a"), ("request", "/authority/observe")},
         }
         for node, least in must.items():
