@@ -126,7 +126,7 @@ class AuthorityNode(LifecycleNode):
         self.max_requests = integer(
             self,
             "max_requests",
-            32,
+            100,
             1,
             10000,
             "requests of planners that may wait at once; more are refused (X5.overload)",

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import itertools
 import os
+import random
 import signal
 import threading
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -279,3 +281,48 @@ def test_there_is_nothing_to_release_where_nothing_is_shared(tmp_path, postgres_
     assert "cannot be reached" in run(
         "ledger", "leases", f"postgresql://adf@/postgres?host={Path('/nowhere')}", code=1
     )
+
+
+# ---- killed at any moment
+
+
+def test_wherever_the_holder_is_killed_store_and_history_agree(robots):
+    """What the last record says is held is held, and nothing else: before, in and behind the commits."""
+    draw, found = random.Random(20261130), Counter()
+    for _ in range(12):
+        reader, writer = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            take_and_give_back(robots, writer)
+        os.close(writer)
+        with os.fdopen(reader, "rb") as told:
+            for _ in range(draw.randrange(1, 12)):
+                told.read(1)  # so many commits are acknowledged
+        for _ in range(draw.randrange(3000)):
+            os.getpid()  # and then some time, of another length each time
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        one = robots.open("one")
+        head = one.head("e")
+        assert bool(one.own_leases()) == (head.kind == "Taken"), head
+        assert (robots.held() is not None) == (head.kind == "Taken")
+        found[head.kind] += 1
+        assert one.verify().ok
+        one.close()
+    assert set(found) == {"Taken", "GivenBack"}
+
+
+def take_and_give_back(robots, told):
+    """In a process that will be killed: one byte for each commit."""
+    try:
+        one = robots.open("one")
+        head = one.head("e")
+        version, held = (head.version, head.kind == "Taken") if head else (0, False)
+        while True:
+            change = Exchange("e.1", free=(robots.door,)) if held else Exchange("e.1", (robots.door,))
+            items = [("GivenBack" if held else "Taken", canonical({}))]
+            one.append("e", version, items, time=1, generation=one.generation, exchange=change)
+            version, held = version + 1, not held
+            os.write(told, b".")
+    finally:
+        os._exit(1)
