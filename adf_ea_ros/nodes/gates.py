@@ -84,6 +84,18 @@ class Door:
         timeout = gate.evidence_timeout
         self._timeout = node.evidence_timeout if timeout is None else timeout
 
+    def _try_replies(self, blank: Callable[[], Any]) -> None:
+        """Find out now whether the answers can be written, and not when one is due.
+
+        Raises:
+            StartFault: a field of the answer does not take what the gate is to write into it.
+        """
+        try:
+            for verified in (True, False):
+                self.reply(blank, None, verified=verified, why="tried at the start")
+        except FieldError as error:
+            raise StartFault(f"gate {self.gate.id}: reply: {error}") from error
+
     # -- what a goal means -----------------------------------------------------------------------------
 
     def blank(self) -> Any:
@@ -185,6 +197,7 @@ class ActionDoor(Door):
     def __init__(self, node: CapabilityNode, gate: Gate, provider: ProviderContract) -> None:
         """Open for goals. Raises StartFault as ``Door``."""
         super().__init__(node, gate, provider)
+        self._try_replies(self.type.Result)
         self._admitted: dict[int, _Admitted] = {}
         self._runs: dict[bytes, Run] = {}
         self._server = ActionServer(
@@ -273,6 +286,7 @@ class ServiceDoor(Door):
     def __init__(self, node: CapabilityNode, gate: Gate, provider: ProviderContract) -> None:
         """Open for requests. Raises StartFault as ``Door``."""
         super().__init__(node, gate, provider)
+        self._try_replies(self.type.Response)
         self._server = node.create_service(
             self.type,
             gate.name,

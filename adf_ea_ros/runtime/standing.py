@@ -81,6 +81,9 @@ class Standing:
         if not task.standing:
             text = f"{task.id} is not a standing task: it needs an episode of its own"
             return "", self._service.refuse("Begin", asked.task, "X5.task", text, now)
+        if task.planners and asked.author not in task.planners:
+            text = f"{asked.author!r} may not run {task.id}"
+            return "", self._service.refuse("Begin", asked.task, "X5.planner", text, now)
         mine = [state for state in self._service.book.active().values() if _of(state, task)]
         if not mine:
             episode, decision = self._service.start_episode(task.id, asked.author, now)

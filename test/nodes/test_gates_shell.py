@@ -10,6 +10,7 @@ from test_reconcile import OPEN, Script
 from world import CONFIG, CONTRACTS
 
 from adf_ea_ros.authority.model import Interaction
+from adf_ea_ros.contracts.model import Gate
 from adf_ea_ros.nodes import gates
 from adf_ea_ros.nodes.capability import CapabilityNode
 from adf_ea_ros.nodes.support import StartFault
@@ -17,6 +18,19 @@ from adf_ea_ros.runtime.public import Ruling
 
 pytestmark = pytest.mark.ros
 
+BAD = Gate.model_validate(
+    {
+        "spec": "adf_ea_ros/1",
+        "kind": "gate",
+        "id": "bad",
+        "version": "1.0.0",
+        "name": "/bad",
+        "provider": "heater_a",
+        "task": "any",
+        "redundant": "reject",
+        "reply": {"refused": {"reach": 1.0}},
+    }
+)
 GRANT = Ruling(id="e:1", authorized=True, request="Dispatch", attempt="e.1")
 
 
@@ -104,6 +118,12 @@ def test_a_goal_that_is_not_taken_up_is_reported_as_never_sent(watcher, node, po
     watcher.until(lambda: port.reports, what="a report")
     assert port.reports == [("e.1", Interaction.NEVER_ACCEPTED)]
     assert not node.errands.runs
+
+
+def test_an_answer_that_cannot_be_written_is_a_fault_of_the_start(watcher, port, monkeypatch):
+    monkeypatch.setattr(gates, "_load", lambda *_: [BAD])
+    with pytest.raises(StartFault, match="gate bad: reply: Heat_Result"):
+        make(watcher, port)
 
 
 def test_faults_of_a_gate_are_faults_of_the_start(watcher, port, tmp_path):

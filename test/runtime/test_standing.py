@@ -21,6 +21,14 @@ id: anything
 version: 1.0.0
 standing: true
 budgets: {physical: 9, observation: 5}
+---
+spec: adf_ea_ros/1
+kind: task
+id: theirs
+version: 1.0.0
+standing: true
+planners: [/their_gate]
+budgets: {physical: 9, observation: 5}
 """
 
 
@@ -158,6 +166,7 @@ def test_what_cannot_be_asked_for(bench: Bench) -> None:
     ordinary = bench.ask(task="heat_measure_record")
     assert (ordinary.reasons, "not a standing task" in ordinary.sentence) == (("X5.task",), True)
     assert bench.ask(task="nothing").reasons == ("X5.task",)
+    assert bench.ask(task="theirs").reasons == ("X5.planner",)
     wrong = bench.ask(target=300)
     assert wrong.reasons == ("R1.grounding",)
     assert "A.range" in wrong.sentence
