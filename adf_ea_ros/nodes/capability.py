@@ -107,7 +107,7 @@ class CapabilityNode(Node):
             10.0,
             0.0,
             86400.0,
-            "seconds to wait for the device's answer once its effect is proven",
+            "seconds to wait for the device's answer once its effect is proven and its feedback has ended",
         )
         self._remember = integer(
             self,

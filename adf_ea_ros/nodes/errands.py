@@ -32,7 +32,8 @@ class Errands:
         Args:
             node: whose hardware, port and waits are used.
             most: how many goals may be in progress.
-            answer_wait: seconds to wait for the hardware's answer where the effect is proven already.
+            answer_wait: seconds to wait for the hardware's answer, or for further feedback, where the effect
+                is proven already.
         """
         self._node, self._most = node, most
         self._answer_wait: Ns = round(answer_wait * 1e9)
@@ -90,10 +91,15 @@ class Errands:
         self._node.reconciler.sent(order)
 
         def enough() -> bool:
-            return run.proven >= 0 and self._node.waits.now - run.proven >= self._answer_wait
+            since = max(run.proven, run.active)  # a device that reports progress is still at work
+            return run.proven >= 0 and self._node.waits.now - since >= self._answer_wait
+
+        def feedback(message: Any) -> None:
+            run.active = self._node.waits.now
+            run.tell("running", message)
 
         try:
-            said = await tool.send(order, lambda message: run.tell("running", message), enough, goal)
+            said = await tool.send(order, feedback, enough, goal)
         except Unsendable as error:
             await self.never_sent(run, str(error))
             return

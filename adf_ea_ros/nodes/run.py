@@ -42,6 +42,8 @@ class Run:
         self.negative = order.negative
         self.proven: Ns = -1
         """Since when (ROS time) the effect is known to be proven; -1: it is not."""
+        self.active: Ns = -1
+        """When (ROS time) the hardware last reported progress; -1: never."""
         self.sent = False
         """It is with the hardware, as far as that can be known."""
         self.canceling = False
