@@ -189,6 +189,18 @@ DOCUMENTS = [
         condition=around("position", 0.01, path="valve/position"),
     ),
 ]
+DOCUMENTS.append(
+    document(
+        "gate",
+        "lamp_as_sent",
+        name="/gate/lamp_as_sent",
+        provider="lamp",
+        task="anything",
+        redundant="reject",
+        forward="as_sent",
+        reply={"refused": {"int32_value": -1}},
+    )
+)
 
 
 def write_contracts(path):
@@ -285,7 +297,7 @@ class Devices:
 
     def _lamp(self, request, response):
         self._set("photocell", request.bool_value)
-        response.float64_value = 0.25
+        response.float64_value, response.int8_value = 0.25, request.int8_value
         return response
 
     def _valve(self, message):
