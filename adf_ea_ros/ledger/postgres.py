@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 import secrets
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -210,8 +210,7 @@ class PostgresLedger(SqlLedger):
 
     def _migrate(self) -> None:
         """Up to the present schema in one transaction, one process at a time."""
-        with self._transaction():
-            self._run("SELECT pg_advisory_xact_lock(?)", (schema.APPLICATION_ID,))
+        with self._making_tables(), self._transaction():
             create = names.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(names.Identifier(self._schema_name))
             self._connection.execute(create)
             found = self._schema_version()
@@ -222,14 +221,25 @@ class PostgresLedger(SqlLedger):
             self._run("DELETE FROM meta WHERE key = 'schema'")
             self._run("INSERT INTO meta VALUES ('schema', ?)", (str(schema.VERSION),))
 
+    @contextmanager
+    def _making_tables(self) -> Iterator[None]:
+        """One process at a time. The lock is taken before the transaction begins: only a new transaction
+        hears of the tables that another one has just made, and does not try to make them again.
+        """
+        self.query("SELECT pg_advisory_lock(?)", (schema.APPLICATION_ID,))
+        try:
+            yield
+        finally:
+            with suppress(psycopg.Error):  # a lost session has lost its lock as well
+                self._run("SELECT pg_advisory_unlock(?)", (schema.APPLICATION_ID,))
+
     # ---- what the ledgers of a database share
 
     def _prepare_shared(self) -> None:
         """Make the common tables, where the first ledger of a database has not made them."""
         if self.query(shared.PRESENT, (f"{shared.SCHEMA}.release",))[0][0] is not None:
             return
-        with self._transaction():
-            self._run("SELECT pg_advisory_xact_lock(?)", (schema.APPLICATION_ID,))
+        with self._making_tables(), self._transaction():
             self._connection.execute(shared.PREPARE.encode())
 
     def leases(self, subjects: Sequence[str]) -> list[Lease]:

@@ -96,6 +96,33 @@ def test_the_name_of_a_dead_authority_is_free_at_once(robots):
     assert robots.open("two", schema=f"two_{robots.number}").generation == 1
 
 
+def test_a_fleet_may_start_at_one_moment_on_an_empty_database(robots):
+    import psycopg
+
+    faults = []
+
+    def start(url, robot, gate):
+        try:
+            gate.wait()
+            mark = robots.folder / f"{robot}.mark"
+            with open_ledger(url, mark=mark, authority=f"/{robot}/authority") as ledger:
+                assert ledger.open_writer(f"/{robot}/authority") == 1
+        except Exception as error:  # noqa: BLE001 - told by the test, not by a thread that nobody reads
+            faults.append(error)
+
+    for number in range(2):
+        name = f"fleet_{robots.number}_{number}"
+        with psycopg.connect(robots.server.conninfo, autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name}".encode())
+        url, gate = robots.server.url.replace("/postgres?", f"/{name}?"), threading.Barrier(4)
+        threads = [threading.Thread(target=start, args=(url, f"r{number}_{n}", gate)) for n in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+    assert faults == []
+
+
 def test_schemas_follow_from_names(robots):
     assert ledger_schema("/authority") == ledger_schema("") == "adf_ea_ros"
     assert ledger_schema("/robot1/authority") == "adf_ea_ros/robot1/authority"

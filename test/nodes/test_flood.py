@@ -94,7 +94,10 @@ def test_every_call_of_a_flood_is_answered_and_work_goes_on(world):
 
 
 def test_goals_that_come_in_one_burst_are_all_answered(world):
-    world.set_up(heater_a__ramp=50.0)
+    world.rig(heater_a__ramp=50.0)
+    world.authority()
+    world.capability(result_timeout=3600)  # of logical time, which runs fast
+    world.begin()
     client = ActionClient(world.watcher.node, Execute, execute_action("heater_a"), **GOALS)
     world.watcher.until(client.server_is_ready, what="action")
     assert world.run("heat", "heater_a").outcome == VERIFIED  # both sides know each other by now
