@@ -18,7 +18,6 @@ answer.
 from __future__ import annotations
 
 import concurrent.futures
-import contextlib
 import queue
 import threading
 from collections.abc import Callable, Coroutine, Iterable, Iterator
@@ -30,6 +29,7 @@ from rclpy.context import Context
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
+from rclpy.task import Future
 from typing_extensions import Self
 
 from adf_ea_ros.nodes.client_async import (
@@ -93,6 +93,7 @@ class Planner:
         self._async = AsyncPlanner(self.node, authority=authority, namespace=namespace, timeout=timeout)
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self.node)
+        self._end: Future[None] = Future(executor=self._executor)
         self._thread = threading.Thread(target=self._spin, name=f"{name} client", daemon=True)
         self._thread.start()
         if on_decision is not None:
@@ -170,8 +171,9 @@ class Planner:
     def close(self) -> None:
         """End the thread and the node. May be called again."""
         if self._thread.is_alive():
-            self._context.try_shutdown()
+            self._executor.create_task(self._end.set_result, None)
             self._thread.join(timeout=5.0)
+            self._context.try_shutdown()
             self._executor.shutdown(timeout_sec=1.0)
             self.node.destroy_node()
 
@@ -218,8 +220,13 @@ class Planner:
             take(decision)
 
     def _spin(self) -> None:
-        with contextlib.suppress(ExternalShutdownException):
-            self._executor.spin()
+        try:
+            self._executor.spin_until_future_complete(self._end)
+        except ExternalShutdownException:
+            pass
+        except Exception:
+            if self._context.ok():  # else it was shut down by somebody else, between two looks
+                raise
 
 
 async def _settle(request: Coroutine[Any, Any, _T], outcome: concurrent.futures.Future[_T]) -> None:

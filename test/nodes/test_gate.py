@@ -159,7 +159,8 @@ def test_a_halt_stops_dispatches_and_asks_what_is_in_flight_to_stop(world):
     goal = world.goal("heat", "heater_a")
     world.watcher.until(lambda: any(f.phase == "running" for f in goal.feedback), what="running")
     said = world.call("halt", halt=True, by="operator", reason="smoke").decisions
-    assert [d.authorized for d in said] == [True]
+    # The operator's word for episodes to come, and for the one that is under way.
+    assert [(d.request, d.authorized) for d in said] == [("Halt", True)] * 2
     result = goal.result()
     assert result.interaction == Attempt.CANCELED
     assert goal.status == GoalStatus.STATUS_ABORTED  # nobody canceled the assured goal

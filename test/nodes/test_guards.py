@@ -56,11 +56,7 @@ def unguarded(path: Path) -> list[str]:
         positions, keywords = CALLBACKS.get(name, (set(), set()))
         given = [value for at, value in enumerate(call.args) if at in positions]
         given += [keyword.value for keyword in call.keywords if keyword.arg in keywords]
-        found += [
-            f"{path.name}:{name}:{call.lineno}"
-            for value in given
-            if not _safe(value, named)
-        ]
+        found += [f"{path.name}:{name}:{call.lineno}" for value in given if not _safe(value, named)]
     return found
 
 
