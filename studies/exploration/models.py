@@ -177,7 +177,8 @@ def chain(
         name
         + (" both goals" if goal_a else "")
         + (" rests" if rests else "")
-        + (f" {sensors} sensors" if sensors > 1 else ""),
+        + (f" {sensors} sensors" if sensors > 1 else "")
+        + (f" {interference} losses" if interference > 1 else ""),
         start(goals, physical),
         ((first, last), (other, last), (first,), (Node("b", two), Node("x", one, ("b",)))),
         ((A.fact, False), (B.fact, False)),
@@ -408,14 +409,14 @@ def complete() -> list[Model]:
         ends(chain(Replay.IDEMPOTENT)),
         ends(chain(Replay.WHEN_ABSENT, final=False)),
         ends(chain(Replay.WHEN_ABSENT, event=True)),
-        ends(chain(Replay.WHEN_ABSENT, rests=True, goal_a=True), "a loss", loss=1),
+        ends(chain(Replay.WHEN_ABSENT, rests=True, goal_a=True)),
     ]
     models += [ends(preserve(present=value), "a loss", plans=2, loss=1) for value in (True, False)]
     models += [ends(strict_alias(retry=value), "a loss", plans=2, loss=1) for value in (True, False)]
     models += [ends(partial(replay, event=event)) for replay in Replay for event in (True, False)]
     models += [
-        ends(initial(), "a loss", loss=1),
-        ends(undo(Replay.WHEN_ABSENT), "a loss", loss=1),
+        ends(initial()),
+        ends(undo(Replay.WHEN_ABSENT)),
         ends(undo(Replay.WHEN_ABSENT, final=False)),
         ends(parallel(same=True), "revocation and halts"),
         ends(standing(parallel(same=True)), "a loss", loss=1, calm=True),
