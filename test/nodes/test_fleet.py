@@ -1,6 +1,7 @@
 """Two robots, each with an authority in its namespace, one database, and one heater that both want."""
 
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from world import AUTHORITY, CAPABILITY, CONTRACTS, PLAN, REFUSED, TASK, VERIFIE
 
 from adf_ea_ros import srv
 from adf_ea_ros.nodes.names import execute_action
-from adf_ea_ros.testing.waiting import wait_until
+from adf_ea_ros.testing.waiting import TimedOut, wait_until
 
 sys.path.append(str(Path(__file__).parents[1] / "ledger"))
 from postgres_server import WHY_NOT, PostgresServer, find_programs
@@ -36,7 +37,9 @@ class Robot:
         self._common = {"contracts": listed(contracts), "use_sim_time": "true"}
         self._ledger = {"ledger": ledger, "mark": world.folder / f"{name}.mark", "tasks": listed([TASK])}
         self.authority = self._start(AUTHORITY, self._ledger)
-        self._start(CAPABILITY, {"authority": f"{self.space}/authority", "providers": "[heater_a]"})
+        self._capability = self._start(
+            CAPABILITY, {"authority": f"{self.space}/authority", "providers": "[heater_a]"}
+        )
 
     def _start(self, module, parameters):
         words = ros_args({**self._common, **parameters})
@@ -50,16 +53,19 @@ class Robot:
         watcher = self.world.watcher
         client = watcher.node.create_client(kind, f"{self.space}/authority/{name}")
         watcher.until(client.service_is_ready, 40, what=f"service {name}")
-        return watcher.result(client.call_async(kind.Request(**fields)), what=f"answer of {name}")
+        for _ in range(4):
+            # The answer may get lost while both sides are still discovering each other; all of these calls
+            # may be made again.
+            with suppress(TimedOut):
+                return watcher.result(client.call_async(kind.Request(**fields)), 8)
+        raise TimedOut(f"answer of {name}")
 
     def begin(self):
-        def started():
-            found = self.call(
-                srv.StartEpisode, "start_episode", task="heat_measure_record", planner=self.space
-            )
-            return found.episode
-
-        self.episode = wait_until(started, 40, self.world.watcher.spin, "an active authority")
+        self.authority.wait_for_line("active: generation", 40)
+        self._capability.wait_for_line("in contact with the authority", 40)
+        started = self.call(srv.StartEpisode, "start_episode", task="heat_measure_record", planner=self.space)
+        assert started.started, started.decision.sentence
+        self.episode = started.episode
         said = self.call(
             srv.ReviseProposal, "revise_proposal", episode=self.episode, steps=PLAN[:1], author="test"
         ).decision
