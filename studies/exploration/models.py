@@ -418,10 +418,7 @@ def complete() -> list[Model]:
         ends(initial()),
         ends(undo(Replay.WHEN_ABSENT)),
         ends(undo(Replay.WHEN_ABSENT, final=False)),
-        ends(parallel(same=True), "revocation and halts"),
         ends(standing(parallel(same=True)), "a loss", loss=1, calm=True),
-        ends(parallel(), "two at once", calm=True),
-        ends(one, "a loss and a crash", loss=1, crashes=1),
     ]
     return models
 
