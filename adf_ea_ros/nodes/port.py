@@ -58,7 +58,7 @@ class ServicePort:
             msg.Decision,
             f"{authority}/decisions",
             guard(node, "decision", self._hear),
-            latched(100),
+            latched(REQUESTS.depth),  # a burst of goals brings several decisions for each of them
             callback_group=group,
         )
 
