@@ -9,6 +9,7 @@ import msgspec
 
 from adf_ea_ros.authority.events import EpisodeStarted
 from adf_ea_ros.authority.model import (
+    ApprovalTerms,
     Binding,
     Cause,
     Effect,
@@ -120,7 +121,14 @@ def ground_operation(
         policy=ground_policy(contract.interruption),
         bindings=tuple(_binding(provider) for provider in providers),
         shared=_shared(contract, effects, preconditions),
+        approval=_approval(contract),
     )
+
+
+def _approval(contract: CapabilityContract) -> ApprovalTerms | None:
+    """Under whose approval it may be dispatched (rule X12)."""
+    needed = contract.invocation.approval
+    return None if needed is None else ApprovalTerms(needed.max_age, needed.by)
 
 
 def _shared(

@@ -17,6 +17,8 @@ from adf_ea_ros.contracts.model import Disposition, EffectKind, ObligationKind, 
 from adf_ea_ros.evidence.types import Finding, Requirement
 
 __all__ = [  # the kinds and permissions of the contracts are part of this vocabulary
+    "Approval",
+    "ApprovalTerms",
     "Attempt",
     "Binding",
     "Cause",
@@ -133,6 +135,13 @@ class Policy(msgspec.Struct, frozen=True):
         return disposition in self.permits.get(cause, ())
 
 
+class ApprovalTerms(msgspec.Struct, frozen=True):
+    """What a contract asks of an approval (rule X12): how long it may be relied on, and who may give it."""
+
+    max_age: Ns  # from the approval to the dispatch
+    by: tuple[str, ...] = ()  # empty: anyone
+
+
 class Operation(msgspec.Struct, frozen=True, dict=True):
     """One intended use of a capability in an episode, with everything that its contract fixes."""
 
@@ -147,6 +156,7 @@ class Operation(msgspec.Struct, frozen=True, dict=True):
     policy: Policy
     bindings: tuple[Binding, ...]
     shared: tuple[str, ...] = ()  # subjects that other authorities use too (rule X10)
+    approval: ApprovalTerms | None = None  # none: nobody has to approve it
 
     @cached_property
     def facts(self) -> frozenset[tuple[str, str]]:
@@ -214,6 +224,7 @@ class Attempt(msgspec.Struct, frozen=True):
     doubtful: bool = False  # was in flight when the authority or the capability restarted
     observed: int = 0
     leases: tuple[str, ...] = ()  # what it took from other authorities' reach (rule X10)
+    approval: str = ""  # the approval that it used up; empty where none was needed (rule X12)
 
     @property
     def over(self) -> bool:
@@ -243,6 +254,25 @@ class Attempt(msgspec.Struct, frozen=True):
         if self.interaction in ANSWERED and self.promises.final_on_result:
             return self.settled + self.promises.visibility_delay
         return self.dispatched + self.promises.commit_bound + self.promises.visibility_delay
+
+
+class Approval(msgspec.Struct, frozen=True):
+    """A person's approval of one dispatch: what it was given for, and what became of it (rule X12)."""
+
+    id: str
+    step: str
+    key: str
+    number: int  # which attempt of the key it is for, from 1
+    fingerprint: str  # of the capability contract
+    arguments: str  # canonical JSON
+    providers: tuple[tuple[str, str, int], ...]  # those eligible then: id, contract fingerprint, revocations
+    halts: int  # as ``State.halts`` was
+    by: str
+    reason: str
+    granted: Ns
+    valid_until: Ns
+    attempt: str = ""  # that used it
+    withdrawn: str = ""  # by whom and why
 
 
 class Certificate(msgspec.Struct, frozen=True):

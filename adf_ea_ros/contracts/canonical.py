@@ -21,6 +21,9 @@ def canonical(contract: AnyContract) -> bytes:
     for name in _LATER:
         if not content.get(name):
             content.pop(name, None)
+    invocation = content.get("invocation", {})
+    if invocation.get("approval", ...) is None:
+        del invocation["approval"]
     return json.dumps(
         content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
     ).encode()

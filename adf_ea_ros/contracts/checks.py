@@ -101,7 +101,19 @@ def _capability(c: CapabilityContract) -> Found:
             )
         yield from check_condition(precondition.condition, c.parameters, (*at, "condition"))
         yield from _evidence(precondition.evidence, c.parameters, (*at, "evidence"))
+    yield from _approval(c)
     yield from _interruption(c)
+
+
+def _approval(c: CapabilityContract) -> Found:
+    needed, at = c.invocation.approval, ("invocation", "approval")
+    if needed is None:
+        return
+    if needed.max_age == 0:
+        yield (*at, "max_age"), "an approval of age 0 is void at once: give a person's time to act on it"
+    for index, name in enumerate(needed.by):
+        if name in needed.by[:index]:
+            yield (*at, "by", index), f"{name!r} is named twice"
 
 
 def _parameter(p: Parameter, at: Loc) -> Found:

@@ -28,6 +28,7 @@ from adf_ea_ros.contracts.model import (
     Role,
     Route,
     Task,
+    person,
 )
 from adf_ea_ros.contracts.units import mismatch
 
@@ -203,6 +204,7 @@ class _Library:
                 fault := self._unresolved("capability", name, self.capabilities)
             ):
                 yield ("capabilities", index), fault
+        yield from self._approvers(t)
         for name, obligation in t.obligations.items():
             at: Loc = ("obligations", name)
             yield from self._effect(t, obligation, at)
@@ -210,6 +212,18 @@ class _Library:
                 for index, ref in enumerate(obligation.routes):
                     for message in self._route(ref, obligation.condition, obligation.evidence, executor=None):
                         yield (*at, "routes", index), message
+
+    def _approvers(self, t: Task) -> Found:
+        """A planner that alone may approve could never run the step: nobody approves their own."""
+        wanted = {spec.effect.capability for spec in t.obligations.values() if spec.effect is not None}
+        for name in sorted(wanted.union(t.capabilities) & self.capabilities.keys()):
+            needed = self.capabilities[name].invocation.approval
+            for index, planner in enumerate(t.planners):
+                if needed is not None and needed.by and {person(by) for by in needed.by} == {person(planner)}:
+                    yield (
+                        ("planners", index),
+                        f"{planner!r} alone may approve {name}, and nobody approves a step of their own plan",
+                    )
 
     def _effect(self, t: Task, obligation: ObligationSpec, at: Loc) -> Found:
         ref = obligation.effect

@@ -188,6 +188,14 @@ def check_gate_provider(
     if tool.kind == "topic" and (gate.reply.verified or gate.reply.refused or gate.reply.text):
         yield ("reply",), "a command topic has no reply"
     if capability is not None:
+        if capability.invocation.approval is not None:
+            yield (
+                ("provider",),
+                (
+                    f"{capability.id} asks for a person's approval of each step, and a client behind a gate "
+                    "has no step before its goal comes: run it through execute/, or under another contract"
+                ),
+            )
         yield from _arguments(gate, provider.id, tool, capability)
 
 

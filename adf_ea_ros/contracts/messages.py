@@ -24,6 +24,7 @@ _TYPES = {
     "model_attributes_type": "a mapping",
 }
 _PATTERNS = {
+    r"^\S(.{0,98}\S)?$": "a name of at most 100 characters, without spaces around it",
     r"^[a-z][a-z0-9_]*$": "a name: lower case letters, digits and _, beginning with a letter",
     r"^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$": "a version of three numbers, such as '1.0.0'",
     r"^[a-z][a-z0-9_]*/[a-z][a-z0-9_]*$": "a route: provider/route, such as probe/temperature",

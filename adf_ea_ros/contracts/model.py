@@ -97,6 +97,8 @@ InterfaceType = Annotated[
     str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*/(msg|srv|action)/[A-Z][A-Za-z0-9]*$")
 ]
 TypeHash = Annotated[str, StringConstraints(pattern=r"^(RIHS01_[0-9a-f]{64})?$")]
+Person = Annotated[str, StringConstraints(pattern=r"^\S(.{0,98}\S)?$")]
+"""The name of a person, as it stands in requests and in the ledger: a claim, proof of nothing."""
 Duration = Annotated[
     int,
     BeforeValidator(parse_duration),
@@ -185,6 +187,11 @@ def fill(template: str, arguments: dict[str, Value]) -> str:
     return _PLACEHOLDER.sub(lambda m: str(arguments[m[1]]) if m[1] in arguments else m[0], template)
 
 
+def person(name: str) -> str:
+    """A name as it is compared: a node's full name and its short one at the root are the same."""
+    return name.strip().removeprefix("/")
+
+
 def placeholders(template: str) -> tuple[str, ...]:
     """The names of the parameters that ``template`` refers to."""
     return tuple(_PLACEHOLDER.findall(template))
@@ -222,10 +229,18 @@ class Precondition(Model):
     evidence: EvidenceSpec
 
 
+class Approval(Model):
+    """Block I: a person has to approve each dispatch, just as it would be sent (rule X12)."""
+
+    max_age: Duration  # from the approval to the dispatch; after that it is void
+    by: tuple[Person, ...] = ()  # names that may approve; empty: anyone who reaches the service
+
+
 class Invocation(Model):
     """Block I: when a capability may run."""
 
     requires: dict[Name, Precondition] = {}
+    approval: Approval | None = None  # where given, no dispatch without a person's approval
 
 
 class Effect(Model):

@@ -17,6 +17,7 @@ from adf_ea_ros.contracts.catalog import Catalog
 from adf_ea_ros.contracts.checks import PERMITTED
 from adf_ea_ros.contracts.conditions import Ns, Value
 from adf_ea_ros.contracts.model import (
+    Approval,
     Argument,
     Bound,
     CapabilityContract,
@@ -57,7 +58,7 @@ class FactView(msgspec.Struct, frozen=True):
     evidence: tuple[str, ...]
 
 
-class CapabilityView(msgspec.Struct, frozen=True):
+class CapabilityView(msgspec.Struct, frozen=True, omit_defaults=True):
     """One capability."""
 
     id: str
@@ -69,6 +70,7 @@ class CapabilityView(msgspec.Struct, frozen=True):
     requires: tuple[FactView, ...]
     effects: tuple[FactView, ...]
     recovery: dict[str, tuple[str, ...]]
+    approval: str = ""  # whose approval each run needs, in words; empty: nobody's
 
 
 class ObligationView(msgspec.Struct, frozen=True):
@@ -125,9 +127,18 @@ def _capability(c: CapabilityContract, providers: Sequence[ProviderContract]) ->
     parameters = tuple(_parameter(name, p, _served(name, providers)) for name, p in c.parameters.items())
     recovery = _recovery(c.interruption)
     title, available = c.title or c.id, bool(providers)
+    approval = _approval(c.invocation.approval)
     return CapabilityView(
-        c.id, c.version, title, c.description, available, parameters, requires, effects, recovery
+        c.id, c.version, title, c.description, available, parameters, requires, effects, recovery, approval
     )
+
+
+def _approval(needed: Approval | None) -> str:
+    """Who has to approve each run, and how soon it has to follow (rule X12)."""
+    if needed is None:
+        return ""
+    who = " or ".join(needed.by) or "a person"
+    return f"{who}, at most {format_duration(needed.max_age)} before it runs; never by who planned it"
 
 
 def _served(name: str, providers: Sequence[ProviderContract]) -> tuple[Value, ...]:
@@ -237,6 +248,7 @@ def _tool_text(c: CapabilityView) -> str:
         f"{'Brings about' if fact.kind == 'state' else 'Is an event:'} {fact.statement}."
         for fact in c.effects
     ]
+    lines += [f"Each run needs an approval of its own: by {c.approval}."] if c.approval else []
     lines.append("An accepted call is no proof of these effects: ask for the episode's state.")
     return "\n".join(lines)
 
@@ -279,6 +291,7 @@ def as_markdown(view: PlannerView) -> str:
         for fact in (*c.requires, *c.effects):
             verb = {"requires": "Requires", "state": "Brings about"}.get(fact.kind, "Event")
             lines.append(f"- {verb} **{fact.id}**: {fact.statement} (proof: {'; '.join(fact.evidence)})")
+        lines += [f"- Needs approval: by {c.approval}"] if c.approval else []
         lines += [f"- If {cause.replace('_', ' ')}: {', '.join(d)}" for cause, d in c.recovery.items()] + [""]
     return "\n".join(lines)
 

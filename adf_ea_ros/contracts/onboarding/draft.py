@@ -103,6 +103,7 @@ lifecycle: draft
 subject: {scalar(blank(f"what it acts on: a fixed name such as robot{_or_argument(d)}"))}
 parameters:{chr(10) + parameters if parameters else " {}" + chr(10)}invocation:
   requires: {{}}  # facts that must be seen before it may run, each with condition and evidence
+  # approval: {{max_age: 10 min, by: []}}  # where a person has to approve each run; by: who may
 effects:
   done:
     kind: {scalar(blank("state (stays true for a while) or event (has happened)"))}
@@ -150,7 +151,8 @@ _CLAIMS = {
     "safe": "Does it change nothing at all? Then it needs no contract; else the claim is wrong.",
     "read_only": "Does it change nothing at all? Then it needs no contract; else the claim is wrong.",
     "synchronous": "Is an answer final? If so, set promises.final_on_result yourself.",
-    "destructive": "What must hold before it may run? Add it to invocation.requires.",
+    "destructive": "What must hold before it may run? Add it to invocation.requires. "
+    "Must a person approve each run? Then write invocation.approval.",
     "open_world": "What outside this robot can change the effect? Choose max_age accordingly.",
 }
 
