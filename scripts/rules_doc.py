@@ -36,6 +36,8 @@ MODULES = (
     "x_rules",
     "x10_lease",
     "x11_standing",
+    "x12_approval",
+    "x12_giving",
 )
 
 sys.path.insert(0, str(ROOT))

@@ -8,7 +8,15 @@ from typing import Any
 from adf_ea_ros.authority import requests as rq
 from adf_ea_ros.authority.decision import Decision, Outcome, Work, conclude, denied, granted
 from adf_ea_ros.authority.reasons import refuse
-from adf_ea_ros.authority.rules import r1_admission, r3_evidence, r5_observe, r9_completion, recovery, x_rules
+from adf_ea_ros.authority.rules import (
+    r1_admission,
+    r3_evidence,
+    r5_observe,
+    r9_completion,
+    recovery,
+    x12_giving,
+    x_rules,
+)
 from adf_ea_ros.authority.rules.invalidation import absorb
 from adf_ea_ros.authority.state import State
 from adf_ea_ros.contracts.conditions import Ns
@@ -49,8 +57,8 @@ def _subject(request: rq.AnyRequest) -> str:
     return ""
 
 
-_TIMED = (rq.Revise, rq.Dispatch, rq.Assess, rq.Refresh, rq.Observe, rq.Claim, rq.Attest)
-"""Requests that judge evidence: none of them while the clock is behind (X7)."""
+_TIMED = (rq.Revise, rq.Dispatch, rq.Assess, rq.Refresh, rq.Observe, rq.Claim, rq.Attest, rq.Approve)
+"""Requests that judge evidence, or begin a time: none of them while the clock is behind (X7)."""
 
 _ALWAYS = (rq.Begin, rq.Report, rq.Reconcile, rq.Restart)
 """What may come outside an active episode: its beginning, and late answers; never new authority."""
@@ -71,4 +79,6 @@ _RULES: dict[type, Callable[[Work, Any], Outcome]] = {
     rq.Halt: x_rules.halt,
     rq.Resume: x_rules.resume,
     rq.Attest: x_rules.attest,
+    rq.Approve: x12_giving.approve,
+    rq.Withdraw: x12_giving.withdraw,
 }

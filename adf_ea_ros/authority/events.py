@@ -9,6 +9,7 @@ from __future__ import annotations
 import msgspec
 
 from adf_ea_ros.authority.model import (
+    Approval,
     Attempt,
     Certificate,
     Interaction,
@@ -179,6 +180,22 @@ class Resumed(Event, frozen=True, tag=True):
     by: str
 
 
+class Approved(Event, frozen=True, tag=True):
+    """A person approved one attempt of a step (rule X12)."""
+
+    approval: Approval
+
+
+class ApprovalWithdrawn(Event, frozen=True, tag=True):
+    """An approval that was not used was taken back (rule X12)."""
+
+    approval: str
+    step: str
+    by: str
+    reason: str
+    time: Ns
+
+
 class Completed(Event, frozen=True, tag=True):
     """Completion was granted on these certificates (rule 9)."""
 
@@ -198,7 +215,7 @@ class Stopped(Event, frozen=True, tag=True):
 AnyEvent = (
     EpisodeStarted | Decided | ProposalAdmitted | Dispatched | Reported | Assessed | FactsChecked | Certified
     | Revoked | StateOwed | StateSettled | PreservationBroken | ObservationSpent | CancelRequested | Restarted
-    | AvailabilityChanged | Halted | Resumed | Completed | Stopped
+    | AvailabilityChanged | Halted | Resumed | Approved | ApprovalWithdrawn | Completed | Stopped
 )  # fmt: skip
 
 _ENCODER = msgspec.json.Encoder(order="deterministic")

@@ -2,7 +2,8 @@
 
 For people and language models alike: plain sentences, no ledger internals. What would be accepted is found by
 asking ``decide`` itself about each candidate, so that the advice cannot drift from the rules. Where only a
-look at the world is missing (``outlook``), the advice says what that has to show.
+look at the world is missing (``outlook``), the advice says what that has to show; where an approval is
+missing (rule X12), whose.
 """
 
 from __future__ import annotations
@@ -14,13 +15,19 @@ from adf_ea_ros.authority.decide import decide
 from adf_ea_ros.authority.decision import Decision, Work
 from adf_ea_ros.authority.model import Node, ObligationKind
 from adf_ea_ros.authority.outlook import MENDED, hopeful
+from adf_ea_ros.authority.reasons import REASONS
 from adf_ea_ros.authority.rules.coverage import covered
 from adf_ea_ros.authority.rules.x10_lease import needed
+from adf_ea_ros.authority.rules.x12_approval import approvers, awaited, terms
 from adf_ea_ros.authority.state import State
 from adf_ea_ros.contracts.conditions import Ns
 
 CANDIDATES = 20
 """How many steps are tried: enough for any frontier that a person would read."""
+
+
+AWAITED = frozenset(code for code in REASONS if code.startswith("X12."))
+"""Reasons that a person's approval takes away."""
 
 
 class Feedback(msgspec.Struct, frozen=True):
@@ -110,14 +117,21 @@ def _advice(state: State, node: Node, now: Ns) -> str:
 def _trial(
     state: State, request: rq.Dispatch | rq.Claim, now: Ns, *, absent: bool = False
 ) -> tuple[Decision, str] | None:
-    """The grant of a request, and the fresh evidence that it takes; none where it would be refused all the
-    same.
+    """The grant of a request, and the approval and the fresh evidence that it takes; none where it would be
+    refused all the same.
     """
-    plain = decide(state, request, now)
+    plain, given = decide(state, request, now), ""
+    if isinstance(request, rq.Dispatch) and not AWAITED.isdisjoint(plain.reasons):
+        node = state.proposal.nodes[request.node]
+        given = f", once {approvers(terms(state, node))} approves it"
+        state = awaited(state, node, now)
+        plain = decide(state, request, now)
     if plain.authorized:
-        return plain, ""
+        return plain, given
     found = hopeful(state, request, now, absent=absent) if MENDED.issuperset(plain.reasons) else None
-    return (found[0], f", once fresh evidence shows {found[1]}") if found is not None else None
+    if found is None:
+        return None
+    return found[0], f"{given}{' and' if given else ','} once fresh evidence shows {found[1]}"
 
 
 def _candidates(state: State) -> list[Node]:

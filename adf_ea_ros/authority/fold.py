@@ -13,6 +13,7 @@ from adf_ea_ros.authority.model import (
     ANSWERED,
     NOT_EXECUTED,
     OPEN,
+    Approval,
     Attempt,
     EffectKind,
     ExecutionObligation,
@@ -75,7 +76,15 @@ def _decided(state: State, event: ev.Decided) -> State:
 
 
 def _admitted(state: State, event: ev.ProposalAdmitted) -> State:
-    return replace(state, proposal=build_proposal(event.nodes, event.revision))
+    return replace(state, proposal=build_proposal(event.nodes, event.revision, _author(state, event)))
+
+
+def _author(state: State, event: ev.ProposalAdmitted) -> str:
+    """Who planned it, where that is of interest: whoever did approves none of its steps (X12)."""
+    keys = [node.operation.key for node in event.nodes]
+    before = [state.keys[key].operation for key in keys if key in state.keys]
+    operations = [*(node.operation for node in event.nodes), *before]
+    return event.author if any(o is not None and o.approval is not None for o in operations) else ""
 
 
 def _dispatched(state: State, event: ev.Dispatched) -> State:
@@ -106,7 +115,14 @@ def _dispatched(state: State, event: ev.Dispatched) -> State:
         ),
         touched=touched.finish(),
         physical=state.physical - 1,
+        approvals=_used(state.approvals, attempt),
     )
+
+
+def _used(approvals: Map[str, Approval], attempt: Attempt) -> Map[str, Approval]:
+    """The approvals once an attempt has taken the one that it names."""
+    given = approvals.get(attempt.node) if attempt.approval else None
+    return approvals if given is None else approvals.set(given.step, replace(given, attempt=attempt.id))
 
 
 def _reported(state: State, event: ev.Reported) -> State:
@@ -233,18 +249,33 @@ def _restarted(state: State, event: ev.Restarted) -> State:
 
 def _availability(state: State, event: ev.AvailabilityChanged) -> State:
     if event.reason:
-        return replace(state, unavailable=state.unavailable.set(event.provider, event.reason))
+        revoked = state.revocations
+        if state.approved and event.provider not in state.unavailable:
+            revoked = revoked.set(event.provider, revoked.get(event.provider, 0) + 1)
+        unavailable = state.unavailable.set(event.provider, event.reason)
+        return replace(state, unavailable=unavailable, revocations=revoked)
     if event.provider in state.unavailable:
         return replace(state, unavailable=state.unavailable.delete(event.provider))
     return state
 
 
 def _halted(state: State, event: ev.Halted) -> State:
-    return replace(state, halted=f"{event.by}: {event.reason}")
+    halts = state.halts + 1 if state.approved else 0
+    return replace(state, halted=f"{event.by}: {event.reason}", halts=halts)
 
 
 def _resumed(state: State, _: ev.Resumed) -> State:
     return replace(state, halted="")
+
+
+def _approved(state: State, event: ev.Approved) -> State:
+    given = event.approval
+    return replace(state, approvals=state.approvals.set(given.step, given), approved=state.approved + 1)
+
+
+def _withdrawn(state: State, event: ev.ApprovalWithdrawn) -> State:
+    given = replace(state.approvals[event.step], withdrawn=f"{event.by}: {event.reason}".removesuffix(": "))
+    return replace(state, approvals=state.approvals.set(given.step, given))
 
 
 def _completed(state: State, _: ev.Completed) -> State:
@@ -294,6 +325,8 @@ _FOLDS: dict[type, Callable[[State, Any], State]] = {
     ev.AvailabilityChanged: _availability,
     ev.Halted: _halted,
     ev.Resumed: _resumed,
+    ev.Approved: _approved,
+    ev.ApprovalWithdrawn: _withdrawn,
     ev.Completed: _completed,
     ev.Stopped: _stopped,
 }

@@ -11,7 +11,7 @@ from adf_ea_ros.authority.model import Node
 from adf_ea_ros.authority.state import Proposal
 
 
-def build_proposal(nodes: tuple[Node, ...], revision: int) -> Proposal:
+def build_proposal(nodes: tuple[Node, ...], revision: int, author: str = "") -> Proposal:
     """The proposal of these nodes, with stated and linked dependencies.
 
     A node needs what it names under ``after`` and every ancestor whose effect implies one of its
@@ -35,6 +35,7 @@ def build_proposal(nodes: tuple[Node, ...], revision: int) -> Proposal:
         needs[node.id] = tuple(sorted(wanted))
     return Proposal(
         revision=revision,
+        author=author,
         nodes=Map(by_id),
         needs=Map(needs),
         links=Map({key: tuple(dict.fromkeys(serves)) for key, serves in links.items()}),

@@ -90,6 +90,19 @@ REASONS: dict[str, str] = {
     "X8.halted": "the robot is halted; a new authorization must lift it",
     "X9.not_attestable": "the contract does not accept an operator's word for this",
     "X10.held": "another authority holds what this would use; its attempt must be settled, or released",
+    "X12.missing": "the contract asks for a person's approval, and the step has none",
+    "X12.spent": "the approval was used by an attempt; a retry or a repair needs one of its own",
+    "X12.withdrawn": "the approval was withdrawn",
+    "X12.expired": "the approval is older than it may be",
+    "X12.changed": "the step is no longer what was approved",
+    "X12.attempt": "the approval is for another attempt of this operation",
+    "X12.provider": "the provider was not eligible, without interruption, since the approval",
+    "X12.halted": "a halt came after the approval",
+    "X12.own_step": "whoever planned a step may not approve it",
+    "X12.approver": "the contract names others who may approve this",
+    "X12.unnamed": "an approval, or its withdrawal, needs the name of who answers for it",
+    "X12.not_needed": "no contract asks for an approval of this step",
+    "X12.under_way": "the latest attempt is under way; what comes after it can be approved once it has ended",
 }
 
 

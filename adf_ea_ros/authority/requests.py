@@ -14,7 +14,7 @@ import msgspec
 from adf_ea_ros.authority.events import EpisodeStarted
 from adf_ea_ros.authority.model import Interaction, Node
 from adf_ea_ros.authority.rules.x10_lease import Lease
-from adf_ea_ros.contracts.conditions import Condition, Value
+from adf_ea_ros.contracts.conditions import Condition, Ns, Value
 from adf_ea_ros.evidence.types import Finding
 
 Findings = tuple[Finding, ...]
@@ -143,6 +143,23 @@ class Resume(Request, frozen=True, tag=True):
     by: str
 
 
+class Approve(Request, frozen=True, tag=True):
+    """A person approves the next attempt of a step, just as it would be sent now (rule X12)."""
+
+    node: str
+    by: str
+    reason: str = ""
+    valid_for: Ns = 0  # 0: as long as the contract allows; never longer
+
+
+class Withdraw(Request, frozen=True, tag=True):
+    """A person takes an approval back that was not used yet (rule X12)."""
+
+    node: str
+    by: str
+    reason: str = ""
+
+
 class Attest(Request, frozen=True, tag=True):
     """A person vouches for a fact (rule X9); counts only where the contract names role OPERATOR."""
 
@@ -155,5 +172,5 @@ class Attest(Request, frozen=True, tag=True):
 
 AnyRequest = (
     Begin | Revise | Dispatch | Report | Assess | Refresh | Observe | Claim | Stop | Restart | Reconcile
-    | SetAvailability | Halt | Resume | Attest
+    | SetAvailability | Halt | Resume | Attest | Approve | Withdraw
 )  # fmt: skip

@@ -14,6 +14,7 @@ from immutables import Map
 from msgspec.structs import replace
 
 from adf_ea_ros.authority.model import (
+    Approval,
     Attempt,
     Certificate,
     EffectKind,
@@ -46,6 +47,7 @@ class Proposal(msgspec.Struct, frozen=True):
     """D: the admitted dependency graph."""
 
     revision: int = 0
+    author: str = ""  # where a step of it has to be approved (rule X12)
     nodes: Map[str, Node] = Map()
     needs: Map[str, tuple[str, ...]] = Map()  # node: nodes that must be established before it
     links: Map[str, tuple[tuple[str, str], ...]] = (
@@ -87,6 +89,10 @@ class State(msgspec.Struct, frozen=True):
     resting: Map[str, tuple[str, ...]] = Map()  # unrevoked certificates that rest on a fact
     touched: Map[str, Ns] = Map()  # samples of a fact up to here say nothing of now
     broken: Map[str, Ns] = Map()  # preservation obligations that failed
+    approvals: Map[str, Approval] = Map()  # the latest of each step (rule X12)
+    approved: int = 0  # approvals ever given
+    revocations: Map[str, int] = Map()  # how often a provider became ineligible; both of these are counted
+    halts: int = 0  # from the first approval on: nothing before it is bound to a number
 
     # -- views -----------------------------------------------------------------------------------------
 

@@ -118,6 +118,7 @@ def _proposal(e: ev.ProposalAdmitted) -> Entry:
 def _dispatched(e: ev.Dispatched) -> Entry:
     a = e.attempt
     how = f"{a.mode.value.lower()}, answer due within {seconds(a.deadline, a.dispatched).lstrip('+')}"
+    how += f", under approval {a.approval}" if a.approval else ""
     return Entry("plain", f"attempt {a.id} for step {a.node} to {a.provider} ({how})")
 
 
@@ -185,6 +186,20 @@ def _resumed(e: ev.Resumed) -> Entry:
     return Entry("good", f"resumed by {e.by}")
 
 
+def _approved(e: ev.Approved) -> Entry:
+    a = e.approval
+    why = f": {a.reason}" if a.reason else ""
+    names = " or ".join(provider for provider, _, _ in a.providers)
+    lasts = seconds(a.valid_until, a.granted).lstrip("+")
+    text = f"{a.by} approved attempt {a.number} of step {a.step} on {names}, for {lasts} ({a.id}){why}"
+    return Entry("good", text)
+
+
+def _withdrawn(e: ev.ApprovalWithdrawn) -> Entry:
+    why = f": {e.reason}" if e.reason else ""
+    return Entry("warn", f"{e.by} took the approval {e.approval} of step {e.step} back{why}")
+
+
 def _completed(e: ev.Completed) -> Entry:
     return Entry("good", f"completed, on {', '.join(e.certificates) or 'no certificate'}")
 
@@ -233,6 +248,8 @@ _LINES: dict[type, Callable[[Any], Entry]] = {
     ev.AvailabilityChanged: _availability,
     ev.Halted: _halted,
     ev.Resumed: _resumed,
+    ev.Approved: _approved,
+    ev.ApprovalWithdrawn: _withdrawn,
     ev.Completed: _completed,
     ev.Stopped: _stopped,
     sy.WriterStarted: _writer,

@@ -83,5 +83,7 @@ def requests(operations: tuple[Operation, ...]) -> st.SearchStrategy[rq.AnyReque
         st.builds(rq.SetAvailability, TEXTS, TEXTS, st.booleans()),
         st.builds(rq.Halt, TEXTS, TEXTS),
         st.builds(rq.Resume, TEXTS),
+        st.builds(rq.Approve, TEXTS, TEXTS, TEXTS, TIMES),
+        st.builds(rq.Withdraw, TEXTS, TEXTS, TEXTS),
         st.builds(rq.Attest, TEXTS, TEXTS, CONDITIONS | KNOWN, st.booleans(), TEXTS),
     )

@@ -6,6 +6,7 @@ Adm(o, S) iff  bound(o, p) and eligible(p, t)
   and for all p in Pre(o): KnownNow(p) and not NegNow(p)
   and no other operation in flight, of any episode, may change a fact in E(o) or undo one in Pre(o)   (X6)
   and no other authority holds what o and p share with it                                            (X10)
+  and a person has approved just this, where a contract asks for it                                  (X12)
   and b_p >= 1
 """
 
@@ -17,6 +18,7 @@ from adf_ea_ros.authority.reasons import Refusal, refuse
 from adf_ea_ros.authority.rules.coverage import covered
 from adf_ea_ros.authority.rules.x10_lease import held
 from adf_ea_ros.authority.rules.x11_standing import spent
+from adf_ea_ros.authority.rules.x12_approval import unapproved
 from adf_ea_ros.contracts.conditions import Condition
 from adf_ea_ros.evidence.types import Verdict
 
@@ -47,6 +49,7 @@ def admissible(work: Work, node: Node, provider: str, elsewhere: Elsewhere = ())
             if (subject, path) in concerned
         ]
     refusals += held(work.leases, node.operation, provider)
+    refusals += unapproved(work.state, node, provider, work.now)
     if work.state.physical < 1:
         refusals.append(refuse("R2.budget"))
     return refusals

@@ -19,6 +19,7 @@ from adf_ea_ros.authority.rules.eligibility import admissible
 from adf_ea_ros.authority.rules.invalidation import absorb, certify, revoke
 from adf_ea_ros.authority.rules.r3_evidence import promote, proof
 from adf_ea_ros.authority.rules.x10_lease import needed
+from adf_ea_ros.authority.rules.x12_approval import terms
 from adf_ea_ros.authority.state import fact_name
 
 
@@ -92,6 +93,7 @@ def send(work: Work, node: Node, request: Dispatch, mode: Mode) -> Attempt:
         promises=binding.promises,
         baseline=request.baseline,
         leases=needed(operation, request.provider),
+        approval=state.approvals[node.id].id if terms(state, node) else "",
     )
     work.emit(ev.Dispatched(attempt))
     # What this attempt may overwrite needs new evidence; keeping it live would prove a past state.

@@ -13,6 +13,7 @@ X7  Clock: while time is behind the latest decision, no evidence and no deadline
 X8  Halt: no dispatch until a new authorization; attempts in flight are asked to stop and stay unresolved.
 X9  Attestation: an operator's word is evidence only where the contract names that role.
 X10 Lease: what several authorities share is used by one at a time (see ``x10_lease``).
+X12 Approval: where a contract asks for it, a person approves what is sent (see ``x12_approval``).
 """
 
 from __future__ import annotations
