@@ -31,6 +31,7 @@ from adf_ea_ros.ledger.mark import Mark, MarkUnreadable
 from adf_ea_ros.ledger.record import Record
 from adf_ea_ros.ledger.sql import Overtaken, SqlLedger, insertion
 from adf_ea_ros.ledger.store import Holder
+from adf_ea_ros.ledger.wal import AT_MOST, LogMover
 
 
 class SqliteLedger(SqlLedger):
@@ -58,6 +59,7 @@ class SqliteLedger(SqlLedger):
         self._lock = FileLock(self.path.with_name(self.path.name + ".lock"))
         self._read_only = read_only
         self._patience = patience
+        self._mover: LogMover | None = None
         self._check_presence()
         self._connect()
         try:
@@ -95,6 +97,8 @@ class SqliteLedger(SqlLedger):
                 self._configure()
             # The first read: a file that is no database is found here.
             self._connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
+            if not self._read_only:
+                self._mover = LogMover(self.path, self._patience)
         except sqlite3.Error as exc:
             raise self._translate(exc) from exc
 
@@ -127,6 +131,7 @@ class SqliteLedger(SqlLedger):
                 "Put it on a local disk",
             )
         self._connection.execute("PRAGMA synchronous = FULL")
+        self._connection.execute(f"PRAGMA wal_autocheckpoint = {AT_MOST}")
 
     def _application(self) -> int:
         return int(self._connection.execute("PRAGMA application_id").fetchone()[0])
@@ -136,6 +141,9 @@ class SqliteLedger(SqlLedger):
         self._connect()
 
     def _disconnect(self) -> None:
+        mover, self._mover = self._mover, None
+        if mover is not None:
+            mover.close()
         with suppress(AttributeError, sqlite3.Error):  # never opened, or broken: there is nothing to close
             self._connection.close()
 
@@ -204,6 +212,8 @@ class SqliteLedger(SqlLedger):
 
     def _commit(self) -> None:
         self._connection.execute("COMMIT")
+        if self._mover is not None:
+            self._mover.count()
 
     def _rollback(self) -> None:
         try:

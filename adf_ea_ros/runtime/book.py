@@ -27,8 +27,8 @@ from adf_ea_ros.ledger.errors import (
 from adf_ea_ros.ledger.store import Exchange, Ledger
 from adf_ea_ros.runtime.leases import Leases
 
-CHECKPOINT_EVERY = 256
-"""Least events between checkpoints of an episode: bounds what a restart has to fold."""
+CHECKPOINT_EVERY = 4096
+"""Least events between checkpoints of an episode: bounds what a restart has to fold, some 150,000 a second."""
 CHECKPOINT_SHARE = 16
 """A long episode is checkpointed after this part of its events: one checkpoint writes the whole state, and
 always after as many events would cost more with each of them."""
@@ -48,7 +48,7 @@ class Book:
         self._stopped: dict[str, State] = {}  # with an outcome that nothing has settled
         self._saved: dict[str, int] = {}
         self._loaded = False
-        self._unsaved: set[str] = set()
+        self._unsaved: set[str] = set()  # whose checkpoint is due
         self.remedies: list[str] = []
         """What was found wrong and got over, in words for an operator."""
         self._doubt: tuple[str, Decision, Ns, Exchange | None] | None = None
@@ -172,14 +172,32 @@ class Book:
             self._states.pop(episode, None)
             if state.execution:
                 self._stopped[episode] = state
-        distance = max(CHECKPOINT_EVERY, state.version // CHECKPOINT_SHARE)
-        due = state.version - self._saved.get(episode, 0) >= distance
-        if due or episode in self._unsaved:
-            self.ledger.save_checkpoint(episode, state.version, encode_state(state))
-            self._saved[episode] = state.version
-            self._unsaved.discard(episode)
         if episode not in self._states and episode not in self._stopped:
             self._saved.pop(episode, None)
+            self._unsaved.discard(episode)
+        elif state.version - self._saved.get(episode, 0) >= max(
+            CHECKPOINT_EVERY, state.version // CHECKPOINT_SHARE
+        ):
+            self._unsaved.add(episode)
+
+    def tidy(self) -> None:
+        """Save the checkpoints that are due, a few times a second.
+
+        No decision waits for that, and none is void because it failed: a checkpoint saves time at the next
+        start, and the records say the same.
+        """
+        for episode in sorted(self._unsaved):
+            state = self._states.get(episode) or self._stopped.get(episode)
+            if state is None or self._doubt is not None:
+                continue
+            try:
+                self.ledger.save_checkpoint(episode, state.version, encode_state(state))
+            except LedgerError as error:
+                self.fault = str(error)
+                return
+            self._saved[episode] = state.version
+            self._unsaved.discard(episode)
+            self.fault = ""
 
     def _fold(self, episode: str) -> State:
         state = self._checkpoint(episode)

@@ -237,6 +237,7 @@ class AuthorityService:
                 else:
                     self.assess(name, now)
             self.refresh(episode, now)
+        self.book.tidy()
 
     def refresh(self, episode: str, now: Ns) -> Decision | None:
         """Check the present facts that matter, and decide where one of them changed (rule 9)."""

@@ -9,7 +9,7 @@ from rig import CONFIG, Rig
 from adf_ea_ros.authority.grounding import Step
 from adf_ea_ros.authority.model import Interaction
 from adf_ea_ros.contracts.catalog import Catalog
-from adf_ea_ros.ledger.errors import LedgerDamaged
+from adf_ea_ros.ledger.errors import LedgerDamaged, LedgerUnavailable
 from adf_ea_ros.ledger.sqlite import SqliteLedger
 from adf_ea_ros.runtime import book as books
 from adf_ea_ros.runtime.book import Book
@@ -42,6 +42,7 @@ def change(rig, statement, *values):
 def test_a_damaged_checkpoint_is_got_over_by_folding_everything_and_said(rig):
     episode = rig.begin()
     rig.heat(rig.run(episode, "heat", "heater_a"))
+    rig.service.tick(rig.now)
     state = rig.service.book.state(episode)
     change(rig, "UPDATE checkpoint SET state = ?", b"nonsense")
     book = reopened(rig)
@@ -49,19 +50,20 @@ def test_a_damaged_checkpoint_is_got_over_by_folding_everything_and_said(rig):
     assert book.state(episode) == state
     assert len(book.remedies) == 1
     assert episode in book.remedies[0]
-    # The next decision mends it: the restart after that has nothing to say.
+    # The next tick mends it: the restart after that has nothing to say.
     rig.ledger.close()
     rig.open()
-    rig.service.stop(episode, "test", "enough", rig.now)
+    rig.service.tick(rig.now)
     rig.ledger.close()
     later = reopened(rig)
     later.load()
     assert later.remedies == []
-    assert later.state(episode).phase == "stopped"
+    assert later.state(episode) == rig.service.book.state(episode)
 
 
 def test_a_damaged_record_is_not_got_over(rig):
     episode = rig.begin()
+    rig.service.tick(rig.now)
     change(rig, "UPDATE event SET payload = ? WHERE episode = ? AND version = 3", b"{}", episode)
     change(rig, "UPDATE checkpoint SET state = ?", b"nonsense")
     rig.ledger = SqliteLedger(rig.path)
@@ -146,7 +148,35 @@ def test_the_longer_an_episode_the_further_apart_its_checkpoints(rig, monkeypatc
     rig.run(episode, "heat", "heater_a")
     while rig.service.book.state(episode).version < 400:
         rig.service.observe(episode, "record", rig.now)
+        rig.service.tick(rig.now)
     distances = [after - before for before, after in itertools.pairwise(saved)]
     assert 4 <= distances[0] < 8
     assert distances[-1] >= 300 // books.CHECKPOINT_SHARE
     assert len(saved) < 60
+
+
+def test_no_decision_is_void_because_a_checkpoint_could_not_be_saved(rig, monkeypatch):
+    episode = rig.begin()
+    with monkeypatch.context() as broken:
+
+        def full(*_):
+            raise LedgerUnavailable("the disk is full")
+
+        broken.setattr(rig.ledger, "save_checkpoint", full)
+        attempt = rig.run(episode, "heat", "heater_a")
+        rig.service.tick(rig.now)
+        assert rig.service.book.state(episode).attempts[attempt.id].interaction is Interaction.DISPATCHED
+        assert "the disk is full" in rig.service.book.fault
+        assert rig.ledger.load_checkpoint(episode) is None
+    rig.service.tick(rig.now)
+    assert rig.service.book.fault == ""
+    assert rig.ledger.load_checkpoint(episode).version == rig.service.book.state(episode).version
+
+
+def test_decisions_save_no_checkpoint(rig, monkeypatch):
+    """A whole state is written between goals, never while a planner waits for its answer."""
+    monkeypatch.setattr(rig.ledger, "save_checkpoint", lambda *_: pytest.fail("within a decision"))
+    monkeypatch.setattr(rig.service.book, "tidy", lambda: None)
+    episode = rig.begin()
+    rig.heat(rig.run(episode, "heat", "heater_a"))
+    assert rig.service.book.state(episode).version > 3 * books.CHECKPOINT_EVERY
