@@ -31,7 +31,7 @@ class Operator(str, Enum):
     GTE = "GTE"
 
 
-class Clause(msgspec.Struct, frozen=True, array_like=True):
+class Clause(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One comparison of a value with a bound."""
 
     op: Operator

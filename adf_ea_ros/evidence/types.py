@@ -43,7 +43,7 @@ class Observation(msgspec.Struct, frozen=True, gc=False):
     relative: bool = False  # the condition speaks of the change of this value since the dispatch
 
 
-class Gap(msgspec.Struct, frozen=True):
+class Gap(msgspec.Struct, frozen=True, gc=False):
     """A stretch of a route in which observations are known to be missing."""
 
     route: str
@@ -53,7 +53,7 @@ class Gap(msgspec.Struct, frozen=True):
     unknown: bool  # true where the state in the gap must be taken as unknown, not merely unreported
 
 
-class Requirement(msgspec.Struct, frozen=True):
+class Requirement(msgspec.Struct, frozen=True, gc=False):
     """A grounded evidence requirement: which observations would decide ``condition``, and how many."""
 
     id: str
@@ -83,7 +83,7 @@ class Context(msgspec.Struct, frozen=True):
     ] = ()  # subject, path, value at the dispatch: for relative ones
 
 
-class Finding(msgspec.Struct, frozen=True):
+class Finding(msgspec.Struct, frozen=True, gc=False):
     """What a qualification concluded about one requirement at one horizon; small enough for the ledger."""
 
     requirement: str

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import gc
 import inspect
 import signal
 import socket
@@ -236,6 +237,16 @@ def give_memory_back() -> None:
         ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, _LARGE)
 
 
+def set_started_apart() -> None:
+    """Keep what exists now, which stays for good, out of every later garbage collection.
+
+    Modules, contracts and message types are some hundred thousand objects: a full collection looked at each
+    of them, and held up whatever goal was under way for 30 to 50 ms.
+    """
+    gc.collect()
+    gc.freeze()
+
+
 def run(make: Callable[[], Iterable[Node]], args: Sequence[str] | None = None) -> int:
     """The main of a process: init, make the nodes, spin until SIGINT or SIGTERM, close; gives the exit code.
 
@@ -262,6 +273,7 @@ def run(make: Callable[[], Iterable[Node]], args: Sequence[str] | None = None) -
             # group of its own: a coroutine that waits in the default group would keep it from being seen.
             group = ReentrantCallbackGroup()
             stop.wake = nodes[0].create_guard_condition(lambda: None, callback_group=group).trigger
+            set_started_apart()
             failures = 0
             while not stop.requested:
                 try:
