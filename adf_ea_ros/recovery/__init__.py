@@ -1,0 +1,1 @@
+"""What to try next while outcomes are ambiguous: belief over provider outcomes, admissibility, planners."""
