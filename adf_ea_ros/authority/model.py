@@ -1,7 +1,8 @@
 """The values that the authority reasons about (sections 3.3 and 3.4): operations, attempts, certificates.
 
 All of them are frozen. Identifiers, times and findings come in from outside: nothing here reads a clock,
-draws a random number or touches a device.
+draws a random number or touches a device. An episode keeps tens of thousands of them, and none can be part
+of a reference cycle: hence ``gc=False``, which spares the collector a look at each.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ class Mode(str, Enum):
     REPAIR = "REPAIR"
 
 
-class Promises(msgspec.Struct, frozen=True):
+class Promises(msgspec.Struct, frozen=True, gc=False):
     """What a provider promises of its interactions; the defaults promise nothing."""
 
     result_timeout: Ns = 10_000_000_000
@@ -90,7 +91,7 @@ class Promises(msgspec.Struct, frozen=True):
     visibility_delay: Ns = 0
 
 
-class Binding(msgspec.Struct, frozen=True):
+class Binding(msgspec.Struct, frozen=True, gc=False):
     """A provider that may realize an operation, pinned to one contract content."""
 
     provider: str
@@ -104,7 +105,7 @@ class Binding(msgspec.Struct, frozen=True):
     device: str = ""  # name under which other authorities use it too (rule X10)
 
 
-class Effect(msgspec.Struct, frozen=True):
+class Effect(msgspec.Struct, frozen=True, gc=False):
     """One grounded intended effect and the requirements that must all be satisfied to certify it."""
 
     id: str
@@ -114,7 +115,7 @@ class Effect(msgspec.Struct, frozen=True):
     rests_on: tuple[Condition, ...] = ()
 
 
-class Precondition(msgspec.Struct, frozen=True):
+class Precondition(msgspec.Struct, frozen=True, gc=False):
     """A fact that must be evidenced at dispatch."""
 
     id: str
@@ -135,7 +136,7 @@ class Policy(msgspec.Struct, frozen=True):
         return disposition in self.permits.get(cause, ())
 
 
-class ApprovalTerms(msgspec.Struct, frozen=True):
+class ApprovalTerms(msgspec.Struct, frozen=True, gc=False):
     """What a contract asks of an approval (rule X12): how long it may be relied on, and who may give it."""
 
     max_age: Ns  # from the approval to the dispatch
@@ -193,7 +194,7 @@ def _clauses(condition: Condition) -> list[list[object]]:
     )  # fmt: skip
 
 
-class Node(msgspec.Struct, frozen=True):
+class Node(msgspec.Struct, frozen=True, gc=False):
     """An operation in a proposal, and the nodes that must be established before it."""
 
     id: str
@@ -201,7 +202,7 @@ class Node(msgspec.Struct, frozen=True):
     after: tuple[str, ...] = ()
 
 
-class Attempt(msgspec.Struct, frozen=True):
+class Attempt(msgspec.Struct, frozen=True, gc=False):
     """One dispatched physical request."""
 
     id: str
@@ -256,7 +257,7 @@ class Attempt(msgspec.Struct, frozen=True):
         return self.dispatched + self.promises.commit_bound + self.promises.visibility_delay
 
 
-class Approval(msgspec.Struct, frozen=True):
+class Approval(msgspec.Struct, frozen=True, gc=False):
     """A person's approval of one dispatch: what it was given for, and what became of it (rule X12)."""
 
     id: str
@@ -275,7 +276,7 @@ class Approval(msgspec.Struct, frozen=True):
     withdrawn: str = ""  # by whom and why
 
 
-class Certificate(msgspec.Struct, frozen=True):
+class Certificate(msgspec.Struct, frozen=True, gc=False):
     """Retained proof of an obligation predicate: c = (o, i, phi, t, nu, lineage) of section 3.4."""
 
     id: str
@@ -294,7 +295,7 @@ class Certificate(msgspec.Struct, frozen=True):
     revoked: str = ""  # reason
 
 
-class Obligation(msgspec.Struct, frozen=True):
+class Obligation(msgspec.Struct, frozen=True, gc=False):
     """One element of the trusted goal G."""
 
     id: str
@@ -307,7 +308,7 @@ class Obligation(msgspec.Struct, frozen=True):
     initial: bool = False
 
 
-class ExecutionObligation(msgspec.Struct, frozen=True):
+class ExecutionObligation(msgspec.Struct, frozen=True, gc=False):
     """Element of U_exec: an attempt whose outcome is not settled by evidence."""
 
     attempt: str
@@ -315,7 +316,7 @@ class ExecutionObligation(msgspec.Struct, frozen=True):
     effects: tuple[str, ...]  # ids of the effects not yet certified
 
 
-class StateObligation(msgspec.Struct, frozen=True):
+class StateObligation(msgspec.Struct, frozen=True, gc=False):
     """Element of U_state: a required state predicate whose support was lost."""
 
     condition: Condition

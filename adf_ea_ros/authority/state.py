@@ -32,7 +32,7 @@ DECIDED = frozenset({Verdict.SATISFIED, Verdict.UNSATISFIED})
 """Verdicts that say something of the world, and so grow old."""
 
 
-class KeyRecord(msgspec.Struct, frozen=True):
+class KeyRecord(msgspec.Struct, frozen=True, gc=False):
     """The account of one key k(o): shared by aliases, retries and repairs."""
 
     operation: Operation | None = None  # as last dispatched
