@@ -95,6 +95,17 @@ class Account:
     latest: str
 
 
+@dataclass(frozen=True)
+class Granted:
+    """One approval, and what has come since: kept as what happened, not as numbers to compare."""
+
+    approval: Json
+    used: str = ""
+    withdrawn: bool = False
+    halted: bool = False
+    interrupted: frozenset[str] = frozenset()
+
+
 class Books:
     """G, D, L, U, Z, K and B as the events make them. ``fork`` is cheap: values are replaced, never
     changed.
@@ -121,6 +132,9 @@ class Books:
         self.owed: dict[str, Json] = {}  # U_state, by condition
         self.broken: frozenset[str] = frozenset()
         self.unavailable: frozenset[str] = frozenset()
+        self.author = ""
+        self.granted: dict[str, Granted] = {}  # every approval
+        self.newest: dict[str, str] = {}  # step: its latest approval
 
     def fork(self) -> Books:
         """An independent copy."""
@@ -219,6 +233,7 @@ class Books:
 
     def _on_ProposalAdmitted(self, event: Json, now: int) -> None:
         self.nodes = {node["id"]: node for node in event["nodes"]}
+        self.author = event.get("author", "").lstrip("/")
 
     def _on_Dispatched(self, event: Json, now: int) -> None:
         attempt = event["attempt"]
@@ -241,6 +256,9 @@ class Books:
             operation,
             tuple(effect_name(e["kind"], e["condition"]) for e in operation["effects"]),
         )
+        taken = self.granted.get(attempt.get("approval", ""))
+        if taken is not None:
+            self.granted[attempt["approval"]] = replace(taken, used=attempt["id"])
         self.accounts[attempt["key"]] = Account(
             operation, retries, (old.attempts if old is not None else 0) + 1, attempt["id"]
         )
@@ -294,9 +312,21 @@ class Books:
     def _on_AvailabilityChanged(self, event: Json, now: int) -> None:
         other = self.unavailable - {event["provider"]}
         self.unavailable = other | {event["provider"]} if event["reason"] else other
+        for name, one in self.granted.items() if event["reason"] else ():
+            self.granted[name] = replace(one, interrupted=one.interrupted | {event["provider"]})
+
+    def _on_Approved(self, event: Json, now: int) -> None:
+        given = event["approval"]
+        self.granted[given["id"]] = Granted(given)
+        self.newest[given["step"]] = given["id"]
+
+    def _on_ApprovalWithdrawn(self, event: Json, now: int) -> None:
+        self.granted[event["approval"]] = replace(self.granted[event["approval"]], withdrawn=True)
 
     def _on_Halted(self, event: Json, now: int) -> None:
         self.halted = True
+        for name, one in self.granted.items():
+            self.granted[name] = replace(one, halted=True)
 
     def _on_Resumed(self, event: Json, now: int) -> None:
         self.halted = False

@@ -1,7 +1,8 @@
-"""Theorem 2: each dispatch is a lawful first attempt, retry or repair (C3 to C11 and C23)."""
+"""Theorem 2: each dispatch is a lawful first attempt, retry or repair (C3 to C11, C23 and C24)."""
 
 from __future__ import annotations
 
+from studies.checker.approving import check_approved
 from studies.checker.books import Books, Trial, effect_name, finding_name, negative, positive, touches
 from studies.checker.conditions import Json, fact, holds, implies
 from studies.checker.properties import Violation
@@ -17,7 +18,7 @@ def check_dispatch(books: Books, attempt: Json, first: Json, world: World, now: 
     if node is None:
         return [Violation("C8", f"the admitted proposal has no step {attempt['node']!r}")]
     operation, key = node["operation"], node["operation"]["key"]
-    found = _admitted(books, attempt, operation, now)
+    found = _admitted(books, attempt, operation, now) + check_approved(books, attempt, now)
     found += _needs(books, node, world, now) + _order(books, node, now) + _alone(books, operation, world, now)
     pending, account = books.pending(key), books.accounts.get(key)
     if account is None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from studies.checker.approving import check_given, check_withdrawn
 from studies.checker.books import Books
 from studies.checker.completion import check_completion
 from studies.checker.conditions import Json, fact, holds
@@ -26,6 +27,8 @@ _RECORDS = {
     "Resume": {"Resumed"},
     "Stop": {"Stopped"},
     "Begin": {"EpisodeStarted"},
+    "Approve": {"Approved"},
+    "Withdraw": {"ApprovalWithdrawn"},
     "Revise": {
         "ProposalAdmitted",
         "StateSettled",
@@ -44,6 +47,8 @@ _GRANTS = {
     "Stopped": "Stop",
     "EpisodeStarted": "Begin",
     "Restarted": "Restart",
+    "Approved": "Approve",
+    "ApprovalWithdrawn": "Withdraw",
 }
 _LATE = {"Report", "Reconcile", "Restart", "Begin"}
 
@@ -101,6 +106,10 @@ class Judge:
             return check_settled(books, event, new)
         if kind == "Completed":
             return check_completion(books, event, world, now)
+        if kind == "Approved":
+            return check_given(books, event["approval"], now)
+        if kind == "ApprovalWithdrawn":
+            return check_withdrawn(books, event)
         if kind == "ObservationSpent":
             return _observation(books, event, now)
         if kind == "Restarted" and event["generation"] <= books.generation:

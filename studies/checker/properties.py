@@ -45,6 +45,12 @@ PROPERTIES: dict[str, str] = {
     "C21": "an observation is spent only where an outcome is unresolved or an established state is not known",
     "C22": "a preserved fact that is seen to be otherwise is broken for good",
     "C23": "a step whose effects the task trusts initially is not dispatched while they are shown to hold",
+    "C24": "approval: a dispatch that a contract reserves to a person used one of exactly this (step, key, "
+    "contract, arguments, number of the attempt), the newest of its step, by nobody who planned it; not used "
+    "before, not withdrawn, not over; no halt since, and no revocation of the provider; no other dispatch "
+    "used any",
+    "C25": "an approval is given where a contract asks for one, by whom it names, outside a halt, for what "
+    "the next dispatch would be, while no attempt of it is under way; it is taken back only while unused",
 }
 """Id: what must hold."""
 

@@ -10,7 +10,16 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator
 
-from adf_ea_ros.authority.model import ANSWERED, NOT_EXECUTED, OPEN, Attempt, Certificate, EffectKind
+from adf_ea_ros.authority.model import (
+    ANSWERED,
+    NOT_EXECUTED,
+    OPEN,
+    Approval,
+    Attempt,
+    Certificate,
+    EffectKind,
+    Interaction,
+)
 from adf_ea_ros.authority.rules.x11_standing import spent
 from adf_ea_ros.authority.state import DECIDED, State, current, fact_key
 from adf_ea_ros.contracts.conditions import Ns
@@ -72,8 +81,39 @@ def name(place: Place) -> bytes:
             if c.left or c.attempt in state.execution or (c.attempt in state.lingering and c.attempt in alive)
         ],
         sorted(_done(world, state, alive)),
+        state.approved,
+        sorted(_approval(given, state, age) for given in state.approvals.values()),
+        _under_way(state) if place.approvals else (),
+        sorted((n.id, n.operation.arguments) for n in state.proposal.nodes.values()),
     )
     return hashlib.blake2b(repr(parts).encode(), digest_size=12).digest()
+
+
+def _under_way(state: State) -> list[str]:
+    """Keys whose next attempt nobody may approve yet: the latest one runs."""
+    return sorted(
+        key
+        for key, record in state.keys.items()
+        if state.attempts[record.latest].interaction in OPEN - {Interaction.LOST}
+    )
+
+
+def _approval(given: Approval, state: State, age: Age) -> tuple[object, ...]:
+    """An approval by what may still come of it: whether what it was counted at is the count now."""
+    record = state.keys.get(given.key)
+    return (
+        given.step,
+        given.key,
+        given.fingerprint,
+        given.arguments,
+        given.by,
+        given.number - (record.attempts if record is not None else 0),
+        [(name, bound, times == state.revocations.get(name, 0)) for name, bound, times in given.providers],
+        given.halts == state.halts,
+        bool(given.attempt),
+        bool(given.withdrawn),
+        age(given.valid_until, 1),
+    )
 
 
 def _matters(state: State, attempt: str, now: Ns) -> bool:

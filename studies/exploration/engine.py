@@ -119,6 +119,10 @@ def disagreements(place: Place) -> list[str]:
         "phase": (state.phase, books.phase),
         "U_exec": (_unresolved(state), {t.id: set(t.owed) for t in books.unsettled()}),
         "U_state": (len(state.owed), len(books.owed)),
+        "approvals": (
+            {g.id: (g.attempt, bool(g.withdrawn)) for g in state.approvals.values()},
+            {n: (books.granted[n].used, books.granted[n].withdrawn) for n in books.newest.values()},
+        ),
         "revoked": ({c.id for c in state.certificates.values() if c.revoked}, set(books.revoked)),
         "retries": (
             {k: r.retries for k, r in state.keys.items() if r.attempts},

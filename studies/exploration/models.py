@@ -10,6 +10,7 @@ from msgspec.structs import replace as with_
 
 from adf_ea_ros.authority.events import EpisodeStarted
 from adf_ea_ros.authority.model import (
+    ApprovalTerms,
     Binding,
     Cause,
     Disposition,
@@ -51,6 +52,8 @@ class Model:
     modes: tuple[tuple[str, str], ...] = (("fresh", "fresh"), ("old", "old"), ("none", "none"))
     revoke: tuple[str, ...] = ()  # providers that may become ineligible and eligible again
     halts: bool = False
+    approvers: tuple[str, ...] = ()  # people who may be asked to approve a step
+    approvals: int = 0  # how many may be given
     kinds: dict[Fact, EffectKind] = field(default_factory=dict)
 
 
@@ -300,6 +303,33 @@ def parallel(*, same: bool = False) -> Model:
     )
 
 
+TERMS = ApprovalTerms(2, ("ann", "robot"))
+
+
+def approval(*, alias: bool = False, need: bool = False) -> Model:
+    """A is reserved to a person. The planner is one of those who may approve, and wants other arguments, or
+    to go around it by an alias that asks nobody; the provider is revoked, the robot halted.
+    """
+    one = with_(operation("set_a", effect("a_set", A), providers=("p", "q")), approval=TERMS)
+    other = with_(one, arguments='{"fast":true}')
+    free = operation("make_a", effect("a_made", A), providers=("p", "q"))
+    two = operation("set_b", effect("b_set", B), needs=(A,), providers=("r",))
+    last = (Node("b", two, ("a",)),) if need else ()
+    plans = [(Node("a", one), *last), (Node("a", free if alias else other), *last)]
+    return Model(
+        f"approval{' alias' if alias else ''}{' chain' if need else ''}",
+        with_(start((goal("b", two) if need else goal("a", one),)), planner="robot"),
+        tuple(plans),
+        ((A.fact, False), (B.fact, False)) if need else ((A.fact, False),),
+        (A.fact,),
+        1,
+        revoke=("p",),
+        halts=True,
+        approvers=("ann", "robot", "eve"),
+        approvals=2,
+    )
+
+
 def standing(model: Model) -> Model:
     """The model as a standing task: each step is a goal of its own."""
     return replace(model, name=f"standing, {model.name}", start=with_(model.start, standing=True))
@@ -328,6 +358,7 @@ def quick() -> list[Model]:
         small(preserve(), 1),
         small(strict_alias(retry=True), 0),
         small(initial(), 1),
+        replace(small(approval(), 0), revoke=("p",), halts=True),
     ]
 
 
@@ -357,6 +388,9 @@ def full() -> list[Model]:
         standing(chain(Replay.WHEN_ABSENT, event=True)),
         strict_alias(retry=True),
         strict_alias(retry=False),
+        approval(),
+        approval(alias=True),
+        approval(need=True),
     ]
     return models
 
@@ -375,6 +409,7 @@ def ends(
     looks: int = 0,
     old: bool = False,
     calm: bool = False,
+    gifts: int = 2,
 ) -> Model:
     """The model with budgets of two, and so few liberties that it has an end: those in its name."""
 
@@ -392,6 +427,7 @@ def ends(
         modes=(*PLAIN, ("old", "old")) if old else PLAIN,
         revoke=() if calm else model.revoke,
         halts=model.halts and not calm,
+        approvals=min(model.approvals, gifts),
     )
 
 
@@ -419,6 +455,10 @@ def complete() -> list[Model]:
         ends(undo(Replay.WHEN_ABSENT)),
         ends(undo(Replay.WHEN_ABSENT, final=False)),
         ends(standing(parallel(same=True)), "a loss", loss=1, calm=True),
+        ends(approval(), "other arguments", plans=2, calm=True),
+        ends(approval(alias=True), "to the alias", plans=2, calm=True),
+        ends(approval(), "a revocation and a halt", gifts=1),
+        ends(approval(), "a crash", crashes=1, calm=True),
     ]
     return models
 

@@ -30,6 +30,7 @@ class Place(NamedTuple):
     world: TinyWorld
     judge: Judge
     restarts: int
+    approvals: bool = False  # whether anybody approves anything in this model
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ def opening(model: Model) -> Place:
         happenings=frozenset(fact for fact, kind in model.kinds.items() if kind is EffectKind.EVENT),
         interference=model.interference,
     )
-    place = Place(State(), world, Judge(), model.restarts)
+    place = Place(State(), world, Judge(), model.restarts, model.approvals > 0)
     step = ask(model, place, rq.Begin(model.start), "begin", "none", "none")
     assert step.decision is not None
     assert step.decision.authorized, step.decision.sentence
@@ -79,7 +80,7 @@ def ask(model: Model, place: Place, request: rq.AnyRequest, move: str, view: str
     if decision.attempt is not None:
         operation = decision.after.proposal.nodes[decision.attempt.node].operation
         world = world.send(decision.attempt, operation)
-    return Step(move, Place(decision.after, world, judge, place.restarts), decision, violations)
+    return Step(move, place._replace(state=decision.after, world=world, judge=judge), decision, violations)
 
 
 def _with_findings(
@@ -211,6 +212,12 @@ def _operators(model: Model, place: Place) -> Iterator[Step]:
         reason = "" if provider in state.unavailable else "revoked"
         change = rq.SetAvailability(provider, reason, bool(reason))
         yield ask(model, place, change, f"{provider} {reason or 'eligible'}", "none", "none")
+    for node in state.proposal.nodes.values() if state.approved < model.approvals else ():
+        for by in model.approvers:
+            yield ask(model, place, rq.Approve(node.id, by), f"{by} approves {node.id}", "none", "none")
+    for step, given in state.approvals.items():
+        if not given.attempt and not given.withdrawn:
+            yield ask(model, place, rq.Withdraw(step, "eve"), f"withdraw {step}", "none", "none")
     if model.halts:
         halt = rq.Resume("op") if state.halted else rq.Halt("op", "test")
         yield ask(model, place, halt, type(halt).__name__, "none", "none")

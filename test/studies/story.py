@@ -16,7 +16,7 @@ from adf_ea_ros.authority import requests as rq
 from adf_ea_ros.authority.events import encode_event
 from adf_ea_ros.authority.model import Interaction, Replay
 from studies.checker import Judge
-from studies.exploration.models import Model, chain, initial, parallel, preserve, standing
+from studies.exploration.models import Model, approval, chain, initial, parallel, preserve, standing
 from studies.exploration.moves import Place, ask, opening
 from studies.exploration.world import TinyWorld
 
@@ -103,6 +103,17 @@ def goals() -> Story:
     return story.ask(rq.Dispatch("b", "p"))
 
 
+def reserved() -> Story:
+    """A is approved and refused by its provider; approved again, taken back, approved anew, and retried."""
+    model = approval()
+    story = Story(replace(model, interference=3))
+    story.ask(rq.Revise(model.proposals[0], author="robot"))
+    story.ask(rq.Approve("a", "ann")).ask(rq.Dispatch("a", "p"))
+    story.answer("e.1", Interaction.REJECTED, dead=True).tick()
+    story.ask(rq.Approve("a", "ann")).ask(rq.Withdraw("a", "eve")).ask(rq.Approve("a", "ann"))
+    return story.ask(rq.Dispatch("a", "p"))
+
+
 def verdicts(story: Story, plant: Callable[[list[list[Json]], list[Any]], None]) -> set[str]:
     """The properties that the judge finds violated once ``plant`` has edited the history or the world."""
     events, worlds = copy.deepcopy(story.events), list(story.worlds)
@@ -113,4 +124,4 @@ def verdicts(story: Story, plant: Callable[[list[list[Json]], list[Any]], None])
     return found
 
 
-__all__ = ["A", "B", "Json", "Place", "Story", "begun", "goals", "kept", "recovery", "verdicts"]
+__all__ = ["A", "B", "Json", "Place", "Story", "begun", "goals", "kept", "recovery", "reserved", "verdicts"]

@@ -9,12 +9,18 @@ from functools import cache
 from typing import Any
 
 import pytest
-from story import A, B, Json, Story, begun, goals, kept, recovery, verdicts
+from story import A, B, Json, Story, begun, goals, kept, recovery, reserved, verdicts
 
 from studies.checker import PROPERTIES, WorldHistory, decisions, judge
 
 Plant = Callable[[list[list[Json]], list[Any]], None]
-STORIES = {"recovery": cache(recovery), "kept": cache(kept), "begun": cache(begun), "goals": cache(goals)}
+STORIES = {
+    "recovery": cache(recovery),
+    "kept": cache(kept),
+    "begun": cache(begun),
+    "goals": cache(goals),
+    "reserved": cache(reserved),
+}
 PLANTS: list[tuple[str, str, str, Plant]] = []
 
 
@@ -317,6 +323,122 @@ def _(events: list[list[Json]], worlds: list[Any]) -> None:
 def _(events: list[list[Json]], worlds: list[Any]) -> None:
     i, _j = at(events, "Dispatched", 1)
     worlds[i] = replace(worlds[i], commands=(replace(worlds[i].commands[0], left=((A, True),)),))
+
+
+@plant("C24", "a dispatch without the approval that its contract asks for", "reserved")
+def _(events: list[list[Json]], worlds: list[Any]) -> None:
+    get(events, "Dispatched")["attempt"]["approval"] = ""
+
+
+@plant("C24", "an approval that was used before", "reserved")
+def _(events: list[list[Json]], worlds: list[Any]) -> None:
+    get(events, "Dispatched", 1)["attempt"]["approval"] = "e/a1"
+
+
+@plant("C24", "an approval that was withdrawn", "reserved")
+def _(events: list[list[Json]], worlds: list[Any]) -> None:
+    get(events, "Dispatched", 1)["attempt"]["approval"] = "e/a2"
+
+
+@plant("C24", "an approval that another one of the step has replaced", "reserved")
+def _(events: list[list[Json]], worlds: list[Any]) -> None:
+    drop(events, "ApprovalWithdrawn")
+    get(events, "Dispatched", 1)["attempt"]["approval"] = "e/a2"
+
+
+@plant("C24", "an approval that is over", "reserved")
+def _(events: list[list[Json]], worlds: list[Any]) -> None:
+    get(events, "Approved", 2)["approval"]["valid_until"] -= 10
+
+
+@plant("C24", "an approval that is older than the contract allows", "reserved")
+def _(events: list[list[Json]], worlds: list[Any]) -> None:
+    get(events, "Approved")["approval"]["granted"] -= 3
+
+
+@plant("C24", "an approval from before a halt", "reserved")
+def _(events: list[list[Json]], worlds: list[Any]) -> None:
+    i, _j = at(events, "Dispatched")
+    insert(events, worlds, i, "Halt", {"type": "Halted", "by": "op", "reason": "x"})
+    insert(events, worlds, i + 1, "Resume", {"type": "Resumed", "by": "op"})
+
+
+@plant("C24", "an approval from before a revocation", "reserved")
+def _(events: list[list[Json]], worlds: list[Any]) -> None:
+    i, _j = at(events, "Dispatched")
+    for number, reason in enumerate(("revoked", "")):
+        change = {"type": "AvailabilityChanged", "provider": "p", "reason": reason, "time": 0}
+        insert(events, worlds, i + number, "SetAvailability", change)
+
+
+@plant("C24", "an approval of other arguments", "reserved")
+def _(events: list[list[Json]], worlds: list[Any]) -> None:
+    i, _j = at(events, "Dispatched")
+    admitted = copy.deepcopy(get(events, "ProposalAdmitted"))
+    admitted["nodes"][0]["operation"]["arguments"] = '{"fast":true}'
+    insert(events, worlds, i, "Revise", admitted)
+
+
+@plant("C24", "an approval by who planned the step afterwards", "reserved")
+def _(events: list[list[Json]], worlds: list[Any]) -> None:
+    i, _j = at(events, "Dispatched")
+    insert(events, worlds, i, "Revise", {**get(events, "ProposalAdmitted"), "author": "ann"})
+
+
+@plant("C24", "an approval that nobody asked for", "goals")
+def _(events: list[list[Json]], worlds: list[Any]) -> None:
+    get(events, "Dispatched")["attempt"]["approval"] = "e/a1"
+
+
+@plant("C25", "an approval of a step that needs none", "reserved")
+def _(events: list[list[Json]], worlds: list[Any]) -> None:
+    operations(events)[0]["approval"] = None
+
+
+@plant("C25", "an approval by the planner", "reserved")
+def _(events: list[list[Json]], worlds: list[Any]) -> None:
+    get(events, "Approved")["approval"]["by"] = "robot"
+
+
+@plant("C25", "an approval by a stranger", "reserved")
+def _(events: list[list[Json]], worlds: list[Any]) -> None:
+    get(events, "Approved")["approval"]["by"] = "eve"
+
+
+@plant("C25", "an approval during a halt", "reserved")
+def _(events: list[list[Json]], worlds: list[Any]) -> None:
+    i, _j = at(events, "Approved")
+    insert(events, worlds, i, "Halt", {"type": "Halted", "by": "op", "reason": "x"})
+
+
+@plant("C25", "an approval of a retry while the attempt is under way", "reserved")
+def _(events: list[list[Json]], worlds: list[Any]) -> None:
+    i, _j = at(events, "Reported")
+    del events[i], worlds[i]
+    for number, decision in enumerate(events, 1):
+        decision[0]["id"] = f"e:{number}"
+
+
+@plant("C25", "an approval for a provider that is not eligible", "reserved")
+def _(events: list[list[Json]], worlds: list[Any]) -> None:
+    i, _j = at(events, "Approved")
+    gone = {"type": "AvailabilityChanged", "provider": "q", "reason": "revoked", "time": 0}
+    insert(events, worlds, i, "SetAvailability", gone)
+
+
+@plant("C25", "an approval of the attempt after the next", "reserved")
+def _(events: list[list[Json]], worlds: list[Any]) -> None:
+    get(events, "Approved")["approval"]["number"] = 2
+
+
+@plant("C25", "an approval that lasts too long", "reserved")
+def _(events: list[list[Json]], worlds: list[Any]) -> None:
+    get(events, "Approved")["approval"]["valid_until"] += 1
+
+
+@plant("C25", "the withdrawal of an approval that was used", "reserved")
+def _(events: list[list[Json]], worlds: list[Any]) -> None:
+    get(events, "ApprovalWithdrawn")["approval"] = "e/a1"
 
 
 @plant("C6", "a repair that only a standing task needs", "goals")
