@@ -6,6 +6,7 @@ Whoever serves goals (the action ``Execute``, a drop-in gate) asks here, and get
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from adf_ea_ros.authority.model import Interaction
@@ -19,6 +20,9 @@ from adf_ea_ros.runtime.public import Order, Ruling, not_ready
 
 if TYPE_CHECKING:
     from adf_ea_ros.nodes.capability import CapabilityNode
+
+_LOOK = 1.0
+"""Real seconds from the answer of the hardware to the first question whether evidence has decided."""
 
 Admission = tuple[Ruling, Order | None]
 
@@ -130,15 +134,20 @@ class Errands:
         await self._node.outbox.deliver(Notice(run.order.id, said.interaction, said.answer, said.detail))
 
     async def _evidence_on(self, run: Run, timeout: Ns) -> None:
-        """Wait for the verdict on the attempt."""
-        if await self._node.waits.until(lambda: run.decided, self._node.waits.now + timeout):
-            return
-        try:
-            seen = await self._node.port.look(run.order.id)  # a decision may have been missed on its way
-        except Unreachable:
-            return
-        if seen is not None:
-            run.verdict, run.negative = seen.verdict, seen.negative
+        """Wait for the verdict on the attempt; ask for it now and then, as it may be lost on its way."""
+        waits, pause = self._node.waits, _LOOK
+        end = waits.now + timeout
+        while True:
+            await waits.within(lambda: run.decided or waits.now >= end, pause)
+            if run.decided:
+                return
+            with suppress(Unreachable):
+                seen = await self._node.port.look(run.order.id)
+                if seen is not None and not run.decided:
+                    run.verdict, run.negative = seen.verdict, seen.negative
+            if run.decided or waits.now >= end:
+                return
+            pause *= 2  # an authority that is asked by many goals has something to do
 
     async def cancel(self, run: Run) -> bool:
         """Ask the hardware to stop; whether it agreed. That it has stopped is for its answer and the evidence
