@@ -22,6 +22,7 @@ COMMANDS = {
     "ledger": "adf_ea_ros.cli.ledger:ledger",
     "explain": "adf_ea_ros.cli.ledger:explain",
     "watch": "adf_ea_ros.cli.watch:watch",
+    "approve": "adf_ea_ros.cli.approve:approve",
     "policy": "adf_ea_ros.cli.policy:policy",
     "study": "adf_ea_ros.cli.study:study",
 }

@@ -33,6 +33,15 @@ INTERACTIONS = {
 }
 OUTCOME, LOST = 2, 3
 """Kinds of obligation, as in ``msg/Obligation``, that are no goals."""
+APPROVALS = {
+    0: "waits for approval",
+    1: "approved by {by}",
+    2: "waits for another approval",  # the last one was spent
+    3: "approval withdrawn: waits for another",
+    4: "approval expired: waits for another",
+    5: "approval void: waits for another",
+}
+"""What the states of a ``msg/Approval`` mean for the next attempt of its step."""
 _SYSTEM_TIME = 10**17  # ns: simulated clocks do not run that long (three years)
 _INDENT, _LEAST = 21, 24  # columns before the text of a row, and columns that it needs to stand there
 _ROUTINE = ("Refresh",)
@@ -148,6 +157,8 @@ def verdict_word(decision: DecisionView) -> tuple[str, str]:
         "Restart": ("RESTARTED", "bold yellow"),
         "SetAvailability": ("NOTED", "yellow"),
         "Halt": ("HALTED", "bold red"),
+        "Approve": ("APPROVED", "bold green"),
+        "Withdraw": ("WITHDRAWN", "bold yellow"),
         "Stop": ("STOPPED", "bold yellow"),
         "Revise": ("ADMITTED", "green"),
         "Begin": ("STARTED", "green"),
@@ -258,17 +269,19 @@ def _assessed(decision: DecisionView) -> tuple[str, str]:
 
 
 def _step(step: Any, episode: Any) -> StepView:
+    given = next((approval for approval in episode.approvals if approval.step == step.id), None)
+    approval = APPROVALS.get(given.state, "?").format(by=given.by) if given is not None else ""
     tried = [attempt for attempt in episode.attempts if attempt.step == step.id]
     names = {attempt.id for attempt in tried}
     verified = any(c.live and c.attempt in names for c in episode.certificates)
     if not tried:
-        return StepView(id=step.id, capability=step.capability)
+        return StepView(id=step.id, capability=step.capability, state=approval)
     last = tried[-1]
     state = INTERACTIONS.get(last.interaction, "?")
     if verified:
         state = "verified"
     elif last.negative:
-        state += ", effect shown absent"
+        state += ", effect shown absent" + (f", {approval}" if approval else "")
     elif last.doubtful:
         state += ", in doubt"
     elif last.unresolved:

@@ -147,6 +147,16 @@ class Planner:
         """Stop without a claim (a Decision)."""
         return self._wait(self._async.stop(reason, hand_to))
 
+    def approve(
+        self, name: str, by: str, reason: str = "", *, valid_for: float = 0.0, episode: str = ""
+    ) -> Any:
+        """A person approves the next attempt of a step (an Approve.Response)."""
+        return self._wait(self._async.approve(name, by, reason, valid_for=valid_for, episode=episode))
+
+    def withdraw(self, name: str, by: str, reason: str = "", *, episode: str = "") -> Any:
+        """Take a step's approval back, where no dispatch has used it yet (an Approve.Response)."""
+        return self._wait(self._async.withdraw(name, by, reason, episode=episode))
+
     def episode(self, name: str = "") -> Any:
         """How the episode stands (an Episode, or None)."""
         return self._wait(self._async.episode(name))

@@ -21,6 +21,7 @@ from adf_ea_ros.msg import Decision, Step
 from adf_ea_ros.nodes.names import AUTHORITY, execute_action
 from adf_ea_ros.nodes.support import GOALS, REQUESTS, guard, latched
 from adf_ea_ros.srv import (
+    Approve,
     ClaimCompletion,
     GetEpisode,
     ListCapabilities,
@@ -81,6 +82,11 @@ def step(
         after=list(after),
         occurrence=occurrence,
     )
+
+
+def _duration(seconds: float) -> Any:
+    whole, part = divmod(round(seconds * 1e9), 1_000_000_000)
+    return DurationMsg(sec=whole, nanosec=part)
 
 
 class DecisionStream:
@@ -212,6 +218,32 @@ class AsyncPlanner:
         )
         return (await self._call(StopEpisode, "stop_episode", request)).decision
 
+    async def approve(
+        self, name: str, by: str, reason: str = "", *, valid_for: float = 0.0, episode: str = ""
+    ) -> Any:
+        """A person approves the next attempt of a step (an Approve.Response). Whoever planned it may not.
+
+        Args:
+            by: who answers for it; the authority takes the name as it is given.
+            valid_for: seconds of ROS time; 0: as long as the contract allows.
+            episode: another one than that of this client.
+        """
+        request = Approve.Request(
+            episode=episode or self.episode_id,
+            step=name,
+            by=by,
+            reason=reason,
+            valid_for=_duration(valid_for),
+        )
+        return await self._call(Approve, "approve", request)
+
+    async def withdraw(self, name: str, by: str, reason: str = "", *, episode: str = "") -> Any:
+        """Take a step's approval back, where no dispatch has used it yet (an Approve.Response)."""
+        request = Approve.Request(
+            episode=episode or self.episode_id, step=name, withdraw=True, by=by, reason=reason
+        )
+        return await self._call(Approve, "approve", request)
+
     async def episode(self, name: str = "") -> Any:
         """How the episode stands (an Episode): obligations, attempts, facts, and what would be accepted next.
 
@@ -251,12 +283,11 @@ class AsyncPlanner:
             action = ActionClient(self.node, Execute, action_name, callback_group=self._group, **GOALS)
             self._actions[provider] = action
         await self._until(action.server_is_ready, lambda: self._missing(action_name))
-        whole, part = divmod(round(evidence_timeout * 1e9), 1_000_000_000)
         goal = Execute.Goal(
             episode=self.episode_id,
             step=name,
             provider=provider,
-            evidence_timeout=DurationMsg(sec=whole, nanosec=part),
+            evidence_timeout=_duration(evidence_timeout),
         )
 
         def on_message(message: Any) -> None:

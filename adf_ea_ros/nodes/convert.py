@@ -15,6 +15,7 @@ from adf_ea_ros.authority.decision import Work
 from adf_ea_ros.authority.feedback import feedback
 from adf_ea_ros.authority.grounding import Step
 from adf_ea_ros.authority.model import (
+    Approval,
     Certificate,
     EffectKind,
     Interaction,
@@ -26,6 +27,7 @@ from adf_ea_ros.authority.model import (
 from adf_ea_ros.authority.proposal import topological
 from adf_ea_ros.authority.requests import Answer
 from adf_ea_ros.authority.rules.coverage import covered
+from adf_ea_ros.authority.rules.x12_approval import approvers, terms, void
 from adf_ea_ros.authority.state import State
 from adf_ea_ros.contracts.conditions import Ns
 from adf_ea_ros.evidence.types import Finding, Verdict
@@ -239,6 +241,42 @@ def certificate_msg(state: State, certificate: Certificate, now: Ns) -> Any:
     )
 
 
+APPROVAL_ENDS = {
+    "X12.spent": msg.Approval.SPENT,
+    "X12.withdrawn": msg.Approval.WITHDRAWN,
+    "X12.expired": msg.Approval.EXPIRED,
+}
+"""Reasons why an approval lets nothing through, as states of a msg/Approval; any other one makes it void."""
+
+
+def approval_msg(state: State, given: Approval, now: Ns) -> Any:
+    """A msg/Approval."""
+    why = void(state, given, now)
+    ended = APPROVAL_ENDS.get(why[0].code, msg.Approval.VOID) if why else msg.Approval.VALID
+    return msg.Approval(
+        id=given.id,
+        step=given.step,
+        by=given.by,
+        reason=given.reason,
+        state=ended,
+        text="; ".join(refusal.text for refusal in why),
+        attempt=given.attempt,
+        granted=time_msg(given.granted),
+        valid_until=time_msg(given.valid_until),
+    )
+
+
+def approval_msgs(state: State, now: Ns) -> list[Any]:
+    """The newest approvals, one of each step; then the steps that wait for their first (rule X12)."""
+    newest = sorted(state.approvals.values(), key=lambda given: given.granted)[-SHOWN:]
+    waiting = [
+        msg.Approval(step=node.id, text=f"{approvers(terms(state, node))} has to approve it")
+        for _, node in sorted(state.proposal.nodes.items())
+        if node.id not in state.approvals and not state.established(node.operation.key) and terms(state, node)
+    ]
+    return [*(approval_msg(state, given, now) for given in newest), *waiting[:SHOWN]]
+
+
 def _goal_msg(work: Work, goal: Obligation) -> Any:
     return msg.Obligation(
         kind=msg.Obligation.GOAL,
@@ -317,6 +355,7 @@ def episode_msg(state: State, now: Ns) -> Any:
         attempts=[attempt_msg(given) for given in shown_attempts(state, now)],
         certificates=[certificate_msg(state, certificate, now) for certificate in certificates],
         facts=[fact_msg(found) for found in facts],
+        approvals=approval_msgs(state, now),
         feedback=str(advice),
         halted=state.halted,
     )

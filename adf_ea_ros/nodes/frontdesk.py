@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from rclpy.callback_groups import CallbackGroup
+from rclpy.duration import Duration
 
 from adf_ea_ros import msg, srv
 from adf_ea_ros.contracts.model import Task
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from adf_ea_ros.nodes.authority import AuthorityNode
 
 
-AT_ONCE = {"report", "list_attempts", "set_availability", "halt"}
+AT_ONCE = {"report", "list_attempts", "set_availability", "halt", "approve"}
 """Services that no planner calls: they are few, and what they bring in must never wait behind a flood."""
 
 
@@ -46,6 +47,7 @@ class FrontDesk:
             (srv.StopEpisode, "stop_episode", self._stop_episode),
             (srv.SetAvailability, "set_availability", self._set_availability),
             (srv.Halt, "halt", self._halt),
+            (srv.Approve, "approve", self._approve),
         ]
         self.services = [self._offer(kind, name, call, group) for kind, name, call in services]
 
@@ -184,6 +186,19 @@ class FrontDesk:
         said = self._desk.halt(request.by, request.reason) if request.halt else self._desk.resume(request.by)
         response.decisions = [convert.decision_msg(each) for each in said]
         return response
+
+    def _approve(self, request: Any, response: Any) -> Any:
+        """Give an approval, or take one back (rule X12)."""
+        named = (request.episode, request.step, request.by, request.reason)
+        valid_for = Duration.from_msg(request.valid_for).nanoseconds
+        if request.withdraw:
+            said, response.approval = self._desk.withdraw(*named)
+        elif valid_for < 0:
+            text = "valid_for is negative: zero is as long as the contract allows"
+            said = refusal("Approve", request.step, "X5.bad_request", text, self._desk.now)
+        else:
+            said, response.approval = self._desk.approve(*named, valid_for)
+        return _say(response, said)
 
 
 def _say(response: Any, said: Ruling) -> Any:

@@ -162,6 +162,20 @@ class Desk:
         """Stop without a claim."""
         return self._decide("Stop", by, lambda s, now: s.stop(episode, by, reason, now, hand_to))[0]
 
+    def approve(self, episode: str, step: str, by: str, reason: str, valid_for: Ns = 0) -> tuple[Ruling, str]:
+        """Approve the next attempt of a step; the name of the approval, empty where that is refused."""
+        said, decision = self._decide(
+            "Approve", step, lambda s, now: s.approve(episode, step, by, reason, now, valid_for)
+        )
+        return said, _approval(decision, step)
+
+    def withdraw(self, episode: str, step: str, by: str, reason: str) -> tuple[Ruling, str]:
+        """Take a step's approval back; its name, empty where that is refused."""
+        said, decision = self._decide(
+            "Withdraw", step, lambda s, now: s.withdraw(episode, step, by, reason, now)
+        )
+        return said, _approval(decision, step)
+
     def set_availability(self, provider: str, reason: str, *, cancel: bool = False) -> list[Ruling]:
         """Make a provider eligible or not, in every active episode."""
         return self._each(
@@ -204,3 +218,8 @@ class Desk:
         state = self._service.book.state(attempt.rpartition(".")[0]) if self._service is not None else None
         found = state.attempts.get(attempt) if state is not None else None
         return order(state, found, self.now) if state is not None and found is not None else None
+
+
+def _approval(decision: Decision | None, step: str) -> str:
+    """The name of the approval that a decision gave or took back."""
+    return decision.after.approvals[step].id if decision is not None and decision.authorized else ""

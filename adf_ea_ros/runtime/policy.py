@@ -14,6 +14,7 @@ import msgspec
 from adf_ea_ros.contracts.catalog import Catalog
 from adf_ea_ros.contracts.model import Lifecycle, ProviderContract, Tool
 from adf_ea_ros.runtime.surface import (
+    APPROVE,
     CAPABILITY_SERVICES,
     DECISIONS,
     DIAGNOSTICS,
@@ -156,6 +157,8 @@ def exclusive(catalog: Catalog, who: Who) -> dict[Right, set[str]]:
         own("reply", f"{who.authority}/{name}", who.authority)
     for name in set(CAPABILITY_SERVICES) - set(PLANNER_SERVICES):
         own("request", f"{who.authority}/{name}", who.capability)
+    # A planner that reaches this could approve its own steps under any name.
+    owners["request", f"{who.authority}/{APPROVE}"] = set(who.operators)
     own("publish", f"{who.authority}/{DECISIONS}", who.authority)
     own(
         "publish", f"{who.namespace}/{INSTANCES}", who.capability

@@ -141,6 +141,17 @@ class AuthorityService:
         """Stop without a claim (rule 9)."""
         return self._ask(episode, rq.Stop(by, reason, hand_to), now)
 
+    def approve(self, episode: str, step: str, by: str, reason: str, now: Ns, valid_for: Ns = 0) -> Decision:
+        """A person approves the next attempt of a step, just as it would be sent (rule X12).
+
+        ``valid_for`` in ns; 0: as long as the contract allows.
+        """
+        return self._ask(episode, rq.Approve(step, by, reason, valid_for), now)
+
+    def withdraw(self, episode: str, step: str, by: str, reason: str, now: Ns) -> Decision:
+        """A person takes a step's approval back, where nothing has used it (rule X12)."""
+        return self._ask(episode, rq.Withdraw(step, by, reason), now)
+
     # -- reports from providers ------------------------------------------------------------------------
 
     def report(self, attempt: str, interaction: Interaction, now: Ns, detail: str = "") -> Decision:

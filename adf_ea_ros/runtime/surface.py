@@ -15,7 +15,16 @@ PLANNER_SERVICES = (
     "stop_episode",
 )
 CAPABILITY_SERVICES = ("admit", "admit_goal", "report", "list_attempts", "get_episode")
-OPERATOR_SERVICES = ("list_capabilities", "get_episode", "stop_episode", "set_availability", "halt")
+APPROVE = "approve"
+"""The service by which people approve steps: for no planner."""
+OPERATOR_SERVICES = (
+    "list_capabilities",
+    "get_episode",
+    "stop_episode",
+    "set_availability",
+    "halt",
+    APPROVE,
+)
 SERVICES = tuple(dict.fromkeys((*PLANNER_SERVICES, *CAPABILITY_SERVICES, *OPERATOR_SERVICES)))
 """Every service of an authority."""
 

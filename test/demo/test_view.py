@@ -128,6 +128,7 @@ class Message:
     attempts: Any = ()
     certificates: Any = ()
     obligations: Any = ()
+    approvals: Any = ()
     halted: str = ""
 
 
@@ -155,6 +156,32 @@ def test_a_step_is_verified_by_a_live_certificate_only(
     )
     (step,) = EpisodeView.of(message).steps
     assert (step.state, step.verified) == (state, verified)
+
+
+@pytest.mark.parametrize(
+    ("given", "tried", "state"),
+    [
+        (0, None, "waits for approval"),
+        (1, None, "approved by ann"),
+        (2, {}, "answered SUCCEEDED, effect not shown"),
+        (2, {"negative": True}, "answered SUCCEEDED, effect shown absent, waits for another approval"),
+        (1, {"negative": True}, "answered SUCCEEDED, effect shown absent, approved by ann"),
+        (3, None, "approval withdrawn: waits for another"),
+        (4, None, "approval expired: waits for another"),
+        (5, None, "approval void: waits for another"),
+    ],
+)
+def test_a_step_that_waits_for_a_person_says_so(given: int, tried: dict[str, Any] | None, state: str) -> None:
+    message = Message(
+        steps=[SimpleNamespace(id="heat", capability="heat_to")],
+        attempts=[attempt(**tried)] if tried is not None else [],
+        approvals=[
+            SimpleNamespace(step="other", state=1, by="bob"),
+            SimpleNamespace(step="heat", state=given, by="ann"),
+        ],
+    )
+    (step,) = EpisodeView.of(message).steps
+    assert (step.state, step.verified) == (state, False)
 
 
 def episode(number: int, phase: str = "active") -> EpisodeView:

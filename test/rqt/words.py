@@ -69,6 +69,7 @@ def episode(name: str = "job", **changes: Any) -> Message:
             Message(kind=2, id=f"{name}.1", condition="", settled=False, needed_by=[]),
             Message(kind=3, id="c1", condition="s1.clean = true", settled=False, needed_by=["record"]),
         ],
+        "approvals": [],
         "facts": [
             Message(
                 condition="s1.temperature >= 79",

@@ -42,6 +42,8 @@ def test_a_closed_desk_refuses_everything(rig: Rig, desk: Desk) -> None:
         desk.observe("e", "s"),
         desk.claim("e"),
         desk.stop("e", "b", "r"),
+        desk.approve("e", "s", "b", "r")[0],
+        desk.withdraw("e", "s", "b", "r")[0],
         *desk.halt("b", "r"),
         *desk.resume("b"),
         *desk.set_availability("p", "r"),

@@ -53,8 +53,19 @@ def test_planners_ask_and_never_admit(catalog):
     assert holders(granted, "execute", "/execute/heater_a") == {"/capability"}
     asked = {name for verb, name in granted["/planner"] if verb == "request"}
     assert "/authority/revise_proposal" in asked
-    assert not asked & {f"/authority/{name}" for name in ("admit", "admit_goal", "report", "halt")}
+    assert not asked & {f"/authority/{name}" for name in ("admit", "admit_goal", "report", "halt", "approve")}
     assert holders(granted, "request", "/authority/halt") == {"/operator"}
+    assert holders(granted, "request", "/authority/approve") == {"/operator"}
+
+
+def test_a_planner_that_could_approve_is_a_leak(catalog):
+    granted = rights(catalog, WHO)
+    assert exclusive(catalog, WHO)["request", "/authority/approve"] == {"/operator"}
+    assert not leaks(as_xml(granted, {}), catalog, WHO)
+    granted["/planner"].add(("request", "/authority/approve"))
+    assert [leak for leak in leaks(as_xml(granted, {}), catalog, WHO) if "/authority/approve" in str(leak)]
+    together = as_xml(rights(catalog, WHO), {"/both": ["/planner", "/operator"]})
+    assert [leak for leak in leaks(together, catalog, WHO) if "/authority/approve" in str(leak)]
 
 
 def test_a_command_topic_is_published_by_the_capability_node_alone(tmp_path):

@@ -90,6 +90,8 @@ def awaited(state: State, node: Node, now: Ns) -> State:
 def void(state: State, given: Approval, now: Ns) -> list[Refusal]:
     """Why an approval lets nothing through any more, whichever provider is asked for; empty while it does."""
     node = state.proposal.nodes.get(given.step)
+    if state.phase != "active":
+        return over(given, now) or [refuse("X5.not_active", f"the episode is {state.phase}")]
     if node is None:
         gone = refuse("X12.changed", f"the proposal does not hold step {given.step!r} any more")
         return over(given, now) or [gone]
