@@ -12,15 +12,10 @@ in one process; authority and capability in two processes. All executors are sin
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import os
-import statistics
-import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -29,12 +24,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import rclpy
 from adf_ea_ros.action import Execute, Heat
 from adf_ea_ros.msg import Record
-from rclpy.action import ActionClient, ActionServer
-from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.action import ActionServer
 from std_msgs.msg import Header
 
 from adf_ea_ros import msg, srv
 from adf_ea_ros.nodes.isolation import DomainLease
+from benchmarks.parts import Client, Ways, memory, node, processes, spin, summary, table, turns, warm
 
 REMEMBER = 1
 """Seconds for which ended goals are remembered, on both sides: a server tells of each with every change."""
@@ -99,11 +94,11 @@ def device(rate: float) -> None:
     """The device: a process of its own, until it is killed."""
 
     rclpy.init()
-    node = rclpy.create_node("bench_device")
-    publisher = node.create_publisher(Record, "~/touched", 100)
+    own = rclpy.create_node("bench_device")
+    publisher = own.create_publisher(Record, "~/touched", 100)
 
     def publish(subject: str) -> None:
-        stamp = node.get_clock().now().to_msg()
+        stamp = own.get_clock().now().to_msg()
         publisher.publish(Record(header=Header(stamp=stamp, frame_id=subject), exists=True))
 
     def execute(handle: Any) -> Any:
@@ -111,67 +106,11 @@ def device(rate: float) -> None:
         handle.succeed()
         return Heat.Result(success=True)
 
-    server = ActionServer(node, Heat, "~/touch", execute, result_timeout=REMEMBER)
+    server = ActionServer(own, Heat, "~/touch", execute, result_timeout=REMEMBER)
     if rate:
-        node.create_timer(1.0 / rate, lambda: publish("background"))
-    executor = SingleThreadedExecutor()
-    executor.add_node(node)
-    with contextlib.suppress(ExternalShutdownException, RuntimeError):
-        executor.spin()
+        own.create_timer(1.0 / rate, lambda: publish("background"))
+    spin(own)
     server.destroy()
-
-
-class Client:
-    """The planner: sends goals and waits for their results."""
-
-    def __init__(self) -> None:
-        """A node of its own."""
-
-        rclpy.init()
-        self.node = rclpy.create_node("bench_client")
-        self._executor = SingleThreadedExecutor()
-        self._executor.add_node(self.node)
-        self._number = 0
-
-    def until(self, ready: Callable[[], Any], what: str, timeout: float = 30.0) -> None:
-        """Spin until ``ready``. Raises TimeoutError."""
-        end = time.monotonic() + timeout
-        while not ready():
-            self._executor.spin_once(timeout_sec=0.1)
-            if time.monotonic() > end:
-                raise TimeoutError(what)
-
-    def result(self, future: Any, what: str) -> Any:
-        """Spin until the future is done."""
-        self.until(future.done, what)
-        return future.result()
-
-    def action(self, kind: Any, name: str) -> Any:
-        """A client of an action that is there."""
-
-        client = ActionClient(self.node, kind, name)
-        self.until(client.server_is_ready, f"action {name}")
-        return client
-
-    def call(self, kind: Any, name: str, **fields: Any) -> Any:
-        """Call a service once."""
-        client = self.node.create_client(kind, name)
-        self.until(client.service_is_ready, f"service {name}")
-        response = self.result(client.call_async(kind.Request(**fields)), name)
-        self.node.destroy_client(client)
-        return response
-
-    def run(self, client: Any, goal: Any) -> tuple[float, Any]:
-        """Milliseconds from the goal to its result, and the result."""
-        start = time.perf_counter_ns()
-        handle = self.result(client.send_goal_async(goal), "goal response")
-        result = self.result(handle.get_result_async(), "result")
-        return (time.perf_counter_ns() - start) / 1e6, result
-
-    def items(self, count: int) -> list[str]:
-        """Subjects that nobody has touched."""
-        self._number += count
-        return [f"item_{n}" for n in range(self._number - count, self._number)]
 
 
 class Gate:
@@ -181,7 +120,7 @@ class Gate:
         """Wait for the nodes of ``prefix`` and start an episode."""
 
         self._client, self._authority = client, f"{prefix}/authority"
-        self._action = client.action(Execute, f"{prefix}/execute/device")
+        self._action = client.action(Execute, f"{prefix}/execute/device", Execute.Goal)
         started: Any = None
 
         def ready() -> bool:
@@ -225,60 +164,18 @@ def raw_block(client: Client, action: Any, count: int) -> list[float]:
     return [client.run(action, Heat.Goal(sample=item))[0] for item in client.items(count)]
 
 
-@contextlib.contextmanager
-def processes(
-    folder: Path, environment: dict[str, str], stream: float
-) -> Iterator[dict[str, subprocess.Popen[bytes]]]:
+def commands(folder: Path, stream: float) -> dict[str, list[str]]:
     """The device, a composed pair, and a pair in two processes."""
     for name, text in (("capability", CAPABILITY), ("provider", PROVIDER), ("task", TASK)):
         (folder / f"{name}.yaml").write_text(text)
     contracts = f"contracts:=[{folder}/capability.yaml,{folder}/provider.yaml]"
-    remember = f"result_timeout:={REMEMBER}"
-    task = f"tasks:=[{folder}/task.yaml]"
-
-    def node(module: str, space: str, *parameters: str) -> subprocess.Popen[bytes]:
-        words = [word for parameter in parameters for word in ("-p", parameter)]
-        command = [sys.executable, "-m", module, "--ros-args", "-r", f"__ns:={space}", *words]
-        return subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL)
-
-    started: dict[str, subprocess.Popen[bytes]] = {}
-    try:
-        started["device"] = subprocess.Popen(
-            [sys.executable, __file__, "--device", "--stream", str(stream)], env=environment
-        )
-        started["composed"] = node(
-            "adf_ea_ros.nodes.composed_main", "/one", contracts, task, f"ledger:={folder}/one.db", remember
-        )
-        started["authority"] = node(
-            "adf_ea_ros.nodes.authority_main", "/two", contracts, task, f"ledger:={folder}/two.db"
-        )
-        started["capability"] = node(
-            "adf_ea_ros.nodes.capability_main", "/two", contracts, "authority:=/two/authority", remember
-        )
-        yield started
-    finally:
-        for process in started.values():
-            process.terminate()
-        for process in started.values():
-            process.wait(10)
-
-
-def memory(process: subprocess.Popen[bytes]) -> float:
-    """Resident memory in MB."""
-    text = Path(f"/proc/{process.pid}/status").read_text()
-    return int(text.partition("VmRSS:")[2].split()[0]) / 1024
-
-
-def summary(times: list[float], raw: list[float]) -> dict[str, float]:
-    """Median, 99th percentile, and both beside the raw action."""
-    ranked, baseline = sorted(times), sorted(raw)
-    p99, raw99 = ranked[int(len(ranked) * 0.99) - 1], baseline[int(len(baseline) * 0.99) - 1]
-    median = statistics.median(times)
+    remember, task = f"result_timeout:={REMEMBER}", f"tasks:=[{folder}/task.yaml]"
+    reach = "authority:=/two/authority"
     return {
-        "median_ms": round(median, 3),
-        "p99_ms": round(p99, 3),
-        "ratio": round(median / statistics.median(raw), 2),
-        "added_p99_ms": round(p99 - raw99, 3),
+        "device": [__file__, "--device", "--stream", str(stream)],
+        "composed": node("composed_main", "/one", contracts, task, f"ledger:={folder}/one.db", remember),
+        "authority": node("authority_main", "/two", contracts, task, f"ledger:={folder}/two.db"),
+        "capability": node("capability_main", "/two", contracts, reach, remember),
     }
 
 
@@ -289,22 +186,18 @@ def measure(goals: int, rounds: int, stream: float) -> dict[str, Any]:
         environment = lease.environment()
         os.environ.clear()
         os.environ.update(environment)
-        with processes(Path(folder), environment, stream) as started:
+        with processes(commands(Path(folder), stream), environment) as started:
             client = Client()
-            action = client.action(Heat, "/bench_device/touch")
+            action = client.action(Heat, "/bench_device/touch", lambda: Heat.Goal(sample="nothing"))
             one, two = Gate(client, "/one"), Gate(client, "/two")
-            ways: dict[str, Callable[[int], list[float]]] = {
+            ways: Ways = {
                 "raw": lambda count: raw_block(client, action, count),
                 "composed": one.block,
                 "three processes": two.block,
             }
-            times: dict[str, list[float]] = {name: [] for name in ways}
-            for block in ways.values():
-                block(20)  # warm
+            warm(ways)
             first = {name: memory(process) for name, process in started.items()}
-            for _ in range(rounds):
-                for name, block in ways.items():
-                    times[name] += block(goals // rounds)
+            times = turns(ways, goals, rounds)
             after = {name: memory(process) for name, process in started.items()}
             return {
                 "goals": len(times["raw"]),
@@ -330,12 +223,7 @@ def main() -> None:
         device(options.stream)
         return
     found = measure(options.goals, options.rounds, options.stream)
-    print(f"{'':16} {'median':>9} {'p99':>9} {'ratio':>6} {'added p99':>10}")
-    for name, row in found["ways"].items():
-        print(
-            f"{name:16} {row['median_ms']:6.2f} ms {row['p99_ms']:6.2f} ms {row['ratio']:6.2f} "
-            f"{row['added_p99_ms']:7.2f} ms"
-        )
+    table("", found["ways"])
     print("resident memory:", ", ".join(f"{name} {value} MB" for name, value in found["rss_mb"].items()))
     print(json.dumps(found))
 

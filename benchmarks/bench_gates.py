@@ -10,15 +10,12 @@ all three ways: only the name of the action or service differs.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import os
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -29,14 +26,14 @@ from action_msgs.msg import GoalStatus
 from adf_ea_ros.action import Heat
 from adf_ea_ros.msg import Record
 from adf_ea_ros.srv import WriteRecord
-from rclpy.action import ActionClient, ActionServer
+from rclpy.action import ActionServer
 from rclpy.callback_groups import ReentrantCallbackGroup
-from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from std_msgs.msg import Header
 
 from adf_ea_ros.nodes.isolation import DomainLease
 from adf_ea_ros.nodes.support import GOALS, REQUESTS
-from benchmarks.bench_gate import CAPABILITY, PROVIDER, TASK, Client, summary
+from benchmarks.bench_gate import CAPABILITY, PROVIDER, TASK
+from benchmarks.parts import Client, node, processes, spin, summary, table, turns, warm
 
 REMEMBER = 5
 """Seconds for which ended goals are remembered, on both sides: long enough for fifty at once."""
@@ -82,12 +79,12 @@ SPACES = {"raw": "/bench_device", "composed": "/one", "three processes": "/two"}
 def device() -> None:
     """The device: a process of its own, until it is killed."""
     rclpy.init()
-    node = rclpy.create_node("bench_device")
-    publisher = node.create_publisher(Record, "~/touched", 200)
+    own = rclpy.create_node("bench_device")
+    publisher = own.create_publisher(Record, "~/touched", 200)
     group = ReentrantCallbackGroup()
 
     def publish(subject: str) -> None:
-        stamp = node.get_clock().now().to_msg()
+        stamp = own.get_clock().now().to_msg()
         publisher.publish(Record(header=Header(stamp=stamp, frame_id=subject), exists=True))
 
     def execute(handle: Any) -> Any:
@@ -101,13 +98,10 @@ def device() -> None:
         return response
 
     server = ActionServer(
-        node, Heat, "~/touch", execute, callback_group=group, result_timeout=REMEMBER, **GOALS
+        own, Heat, "~/touch", execute, callback_group=group, result_timeout=REMEMBER, **GOALS
     )
-    node.create_service(WriteRecord, "~/write", write, qos_profile=REQUESTS, callback_group=group)
-    executor = SingleThreadedExecutor()
-    executor.add_node(node)
-    with contextlib.suppress(ExternalShutdownException, RuntimeError):
-        executor.spin()
+    own.create_service(WriteRecord, "~/write", write, qos_profile=REQUESTS, callback_group=group)
+    spin(own)
     server.destroy()
 
 
@@ -117,9 +111,8 @@ class Way:
     def __init__(self, client: Client, space: str) -> None:
         """Wait until they are there, and admit."""
         self._client, self._space = client, space
-        self._action = ActionClient(client.node, Heat, f"{space}/touch", **GOALS)
+        self._action = client.action(Heat, f"{space}/touch", lambda: Heat.Goal(sample=client.items(1)[0]))
         self._service = client.node.create_client(WriteRecord, f"{space}/write", qos_profile=REQUESTS)
-        client.until(self._action.server_is_ready, f"{space}/touch")
         client.until(self._service.service_is_ready, f"{space}/write")
         client.until(lambda: self._write(client.items(1)[0]).success, f"{space} in order", 60.0)
 
@@ -169,8 +162,7 @@ def _succeeded(response: Any, item: str) -> None:
         raise RuntimeError(f"{item} ended with status {response.status}")
 
 
-@contextlib.contextmanager
-def processes(folder: Path, environment: dict[str, str]) -> Iterator[None]:
+def commands(folder: Path) -> dict[str, list[str]]:
     """The device, a composed pair, and a pair in two processes, each with gates."""
     for name, text in (("a", CAPABILITY), ("b", PROVIDER), ("c", SERVICE), ("task", TASK)):
         (folder / f"{name}.yaml").write_text(text)
@@ -178,27 +170,11 @@ def processes(folder: Path, environment: dict[str, str]) -> Iterator[None]:
         (folder / f"gates{space[1:]}.yaml").write_text(GATES.replace("SPACE", space))
     contracts = f"contracts:=[{','.join(f'{folder}/{name}.yaml' for name in 'abc')}]"
     common = (f"result_timeout:={REMEMBER}", contracts, f"tasks:=[{folder}/task.yaml]", "max_requests:=200")
-    modules = [("composed_main", "/one"), ("authority_main", "/two"), ("capability_main", "/two")]
-    started = [subprocess.Popen([sys.executable, __file__, "--device"], env=environment)]
-    try:
-        for module, space in modules:
-            given = [*common, f"ledger:={folder}{space}.db", f"gates:=[{folder}/gates{space[1:]}.yaml]"]
-            words = [word for one in (*given, f"authority:={space}/authority") for word in ("-p", one)]
-            command = [
-                sys.executable,
-                "-m",
-                f"adf_ea_ros.nodes.{module}",
-                "--ros-args",
-                "-r",
-                f"__ns:={space}",
-            ]
-            started.append(subprocess.Popen([*command, *words], env=environment, stdin=subprocess.DEVNULL))
-        yield
-    finally:
-        for process in started:
-            process.terminate()
-        for process in started:
-            process.wait(10)
+    started = {"device": [__file__, "--device"]}
+    for module, space in (("composed_main", "/one"), ("authority_main", "/two"), ("capability_main", "/two")):
+        own = (f"ledger:={folder}{space}.db", f"gates:=[{folder}/gates{space[1:]}.yaml]")
+        started[module] = node(module, space, *common, *own, f"authority:={space}/authority")
+    return started
 
 
 def measure(goals: int, rounds: int, flights: list[int]) -> dict[str, Any]:
@@ -207,12 +183,12 @@ def measure(goals: int, rounds: int, flights: list[int]) -> dict[str, Any]:
         environment = lease.environment()
         os.environ.clear()
         os.environ.update(environment)
-        with processes(Path(folder), environment):
+        with processes(commands(Path(folder)), environment):
             client = Client()
             ways = {name: Way(client, space) for name, space in SPACES.items()}
             found = {
-                "action": _turns({name: way.actions for name, way in ways.items()}, goals, rounds),
-                "service": _turns({name: way.services for name, way in ways.items()}, goals, rounds),
+                "action": _in_turns({name: way.actions for name, way in ways.items()}, goals, rounds),
+                "service": _in_turns({name: way.services for name, way in ways.items()}, goals, rounds),
             }
             batches: dict[str, dict[str, float]] = {}
             for size in flights:
@@ -225,13 +201,9 @@ def measure(goals: int, rounds: int, flights: list[int]) -> dict[str, Any]:
             return {**found, "ms_per_goal_in_flight": batches}
 
 
-def _turns(ways: dict[str, Callable[[int], list[float]]], goals: int, rounds: int) -> dict[str, Any]:
-    times: dict[str, list[float]] = {name: [] for name in ways}
-    for block in ways.values():
-        block(20)  # warm
-    for _ in range(rounds):
-        for name, block in ways.items():
-            times[name] += block(goals // rounds)
+def _in_turns(ways: dict[str, Any], goals: int, rounds: int) -> dict[str, Any]:
+    warm(ways)
+    times = turns(ways, goals, rounds)
     return {name: summary(each, times["raw"]) for name, each in times.items()}
 
 
@@ -248,12 +220,7 @@ def main() -> None:
         return
     found = measure(options.goals, options.rounds, [int(size) for size in options.flights.split(",")])
     for kind in ("action", "service"):
-        print(f"{kind:16} {'median':>9} {'p99':>9} {'ratio':>6} {'added p99':>10}")
-        for name, row in found[kind].items():
-            print(
-                f"{name:16} {row['median_ms']:6.2f} ms {row['p99_ms']:6.2f} ms {row['ratio']:6.2f} "
-                f"{row['added_p99_ms']:7.2f} ms"
-            )
+        table(kind, found[kind])
     for size, row in found["ms_per_goal_in_flight"].items():
         print(f"{size} in flight, ms per goal:", ", ".join(f"{name} {value}" for name, value in row.items()))
     print(json.dumps(found))

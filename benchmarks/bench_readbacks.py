@@ -12,14 +12,11 @@ by the messages it took; the authority's share of it is the ratio.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import os
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +24,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
-from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
-from rclpy.node import Node
 from sensor_msgs.msg import Temperature
 from std_msgs.msg import Header, UInt64
 
@@ -36,6 +31,7 @@ from adf_ea_ros import srv
 from adf_ea_ros.nodes.isolation import DomainLease
 from adf_ea_ros.nodes.support import READBACK, latched
 from adf_ea_ros.runtime.service import KEPT
+from benchmarks.parts import Client, memory, node, processes, processor, spin
 
 PROVIDER = """\
 spec: adf_ea_ros/1
@@ -72,34 +68,26 @@ OBLIGATION = """\
 """
 
 
-def spin(node: Node) -> None:
-    """Run a node of this program until it is told to end."""
-    executor = SingleThreadedExecutor()
-    executor.add_node(node)
-    with contextlib.suppress(ExternalShutdownException, KeyboardInterrupt, RuntimeError):
-        executor.spin()
-
-
 def device(topics: int, rate: float) -> None:
     """Publish ``topics`` topics at ``rate`` messages a second each."""
     rclpy.init()
-    node = rclpy.create_node("bench_device")
-    publishers = [node.create_publisher(Temperature, f"~/t{n}", READBACK) for n in range(topics)]
+    own = rclpy.create_node("bench_device")
+    publishers = [own.create_publisher(Temperature, f"~/t{n}", READBACK) for n in range(topics)]
 
     def publish() -> None:
-        header = Header(stamp=node.get_clock().now().to_msg())
+        header = Header(stamp=own.get_clock().now().to_msg())
         for publisher in publishers:
             publisher.publish(Temperature(header=header, temperature=20.0))
 
-    node.create_timer(1.0 / rate, publish)
-    spin(node)
+    own.create_timer(1.0 / rate, publish)
+    spin(own)
 
 
 def listener(topics: int) -> None:
     """Take every message, and do nothing with it but count."""
     rclpy.init()
-    node = rclpy.create_node("bench_listener")
-    count = node.create_publisher(UInt64, "~/count", latched(1))
+    own = rclpy.create_node("bench_listener")
+    count = own.create_publisher(UInt64, "~/count", latched(1))
     taken = 0
 
     def take(_: Any) -> None:
@@ -107,73 +95,37 @@ def listener(topics: int) -> None:
         taken += 1
 
     for n in range(topics):
-        node.create_subscription(Temperature, f"/bench_device/t{n}", take, READBACK)
-    node.create_timer(0.5, lambda: count.publish(UInt64(data=taken)))
-    spin(node)
+        own.create_subscription(Temperature, f"/bench_device/t{n}", take, READBACK)
+    own.create_timer(0.5, lambda: count.publish(UInt64(data=taken)))
+    spin(own)
 
 
-@contextlib.contextmanager
-def processes(
-    folder: Path, environment: dict[str, str], topics: int, rate: float
-) -> Iterator[dict[str, subprocess.Popen[bytes]]]:
+def commands(folder: Path, topics: int, rate: float) -> dict[str, list[str]]:
     """The device and the three that listen."""
     provider = PROVIDER + "".join(ROUTE.format(n=n) for n in range(topics))
     task = TASK + "".join(OBLIGATION.format(n=n) for n in range(topics))
     (folder / "provider.yaml").write_text(provider)
     (folder / "task.yaml").write_text(task)
 
-    def start(*command: str) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(
-            [sys.executable, *command], env=environment, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
+    def authority(name: str) -> list[str]:
+        given = (f"contracts:=[{folder}/provider.yaml]", f"tasks:=[{folder}/task.yaml]")
+        return node("authority_main", f"/{name}", *given, f"ledger:={folder}/{name}.db")
 
-    def authority(name: str) -> subprocess.Popen[bytes]:
-        parameters = (
-            f"contracts:=[{folder}/provider.yaml]",
-            f"tasks:=[{folder}/task.yaml]",
-            f"ledger:={folder}/{name}.db",
-        )
-        words = [word for parameter in parameters for word in ("-p", parameter)]
-        module = "adf_ea_ros.nodes.authority_main"
-        return start("-m", module, "--ros-args", "-r", f"__ns:=/{name}", *words)
-
-    own = (__file__, "--topics", str(topics), "--rate", str(rate), "--role")
-    started = {
-        "device": start(*own, "device"),
-        "listener": start(*own, "listener"),
+    own = [__file__, "--topics", str(topics), "--rate", str(rate), "--role"]
+    return {
+        "device": [*own, "device"],
+        "listener": [*own, "listener"],
         "idle": authority("idle"),
         "judging": authority("judging"),
     }
-    try:
-        yield started
-    finally:
-        for process in started.values():
-            process.terminate()
-        for process in started.values():
-            process.wait(10)
 
 
-def processor(process: subprocess.Popen[bytes]) -> float:
-    """Seconds of processor time so far."""
-    fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def memory(process: subprocess.Popen[bytes]) -> float:
-    """Resident memory in MB."""
-    text = Path(f"/proc/{process.pid}/status").read_text()
-    return int(text.partition("VmRSS:")[2].split()[0]) / 1024
-
-
-class Counts:
+class Counts(Client):
     """How many messages each process has taken, as they tell themselves."""
 
     def __init__(self) -> None:
         """A node of its own."""
-        rclpy.init()
-        self.node = rclpy.create_node("bench_counts")
-        self._executor = SingleThreadedExecutor()
-        self._executor.add_node(self.node)
+        super().__init__("bench_counts")
         self._listener = 0
         self._readbacks: dict[str, int] = {}
         self.lost: dict[str, int] = {}
@@ -189,22 +141,6 @@ class Counts:
                 values = {pair.key: pair.value for pair in status.values}
                 self._readbacks[status.name] = int(values["received"])
                 self.lost[status.name] = int(values.get("lost", 0))
-
-    def until(self, ready: Callable[[], Any], timeout: float, what: str) -> None:
-        """Spin until ``ready``. Raises TimeoutError."""
-        end = time.monotonic() + timeout
-        while not ready():
-            self._executor.spin_once(timeout_sec=0.1)
-            if time.monotonic() > end:
-                raise TimeoutError(what)
-
-    def call(self, kind: Any, name: str, **fields: Any) -> Any:
-        """Call a service once."""
-        client = self.node.create_client(kind, name)
-        self.until(client.service_is_ready, 30, name)
-        future = client.call_async(kind.Request(**fields))
-        self.until(future.done, 30, name)
-        return future.result()
 
     def taken(self) -> dict[str, int]:
         """Messages by process."""
@@ -222,22 +158,22 @@ def measure(topics: int, rate: float, seconds: float) -> dict[str, Any]:
         environment = lease.environment()
         os.environ.clear()
         os.environ.update(environment)
-        with processes(Path(folder), environment, topics, rate) as started:
+        with processes(commands(Path(folder), topics, rate), environment, quiet=True) as started:
             counts = Counts()
-            counts.until(lambda: all(counts.taken().values()), 60, "messages at every process")
+            counts.until(lambda: all(counts.taken().values()), "messages at every process", 60.0)
 
             def begun() -> bool:
                 name = "/judging/authority/start_episode"
                 return bool(counts.call(srv.StartEpisode, name, task="watch", planner="bench").started)
 
-            counts.until(begun, 30, "an episode")
+            counts.until(begun, "an episode")
             warm = max(5.0, 1.5 * KEPT / rate)  # until the buffers are full: they grow no further
             end = time.monotonic() + warm
-            counts.until(lambda: time.monotonic() > end, warm + 10, "a warm start")
+            counts.until(lambda: time.monotonic() > end, "a warm start", warm + 10)
             names = ("listener", "idle", "judging")
             taken, began = counts.taken(), time.monotonic()
             before = {name: (processor(started[name]), memory(started[name])) for name in names}
-            counts.until(lambda: time.monotonic() - began > seconds, seconds + 10, "the time")
+            counts.until(lambda: time.monotonic() - began > seconds, "the time", seconds + 10)
             took, now = time.monotonic() - began, counts.taken()
             rows = {}
             for name in names:
