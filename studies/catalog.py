@@ -17,6 +17,7 @@ MODULES = {
     "controls": "studies.controls.study",
     "scaling": "studies.scaling.study",
     "ablations": "studies.ablations.study",
+    "recovery": "studies.recovery.study",
 }
 """Name, and the module with its ``study``."""
 
@@ -24,11 +25,15 @@ ROS_OF_ITS_OWN = {"heating": "studies.heating.ros"}
 """Studies whose form through real nodes is a module of its own; those of the others are in ``studies.ros``.
 """
 
+IN_PROCESS_ONLY = {"recovery"}
+"""Studies of a pure library: there is nothing in them that nodes would do."""
+
 Study = Callable[[Tick], Result]
 
 
 def find(name: str, *, ros: bool = False) -> Study:
     """A study by name, in one process or through real nodes. KeyError where there is none."""
+    ros = ros and name not in IN_PROCESS_ONLY
     if ros and name not in ROS_OF_ITS_OWN:
         form: Study = importlib.import_module("studies.ros.forms").form(name)
         return form

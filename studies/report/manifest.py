@@ -16,7 +16,7 @@ OTHERS = {"checker", "exploration", "mutation", "evidence_faults", "evidence_sch
 def inputs() -> dict[str, str]:
     """Path and SHA-256 of the studies' own files, the product, its interfaces, and the configuration."""
     files = [p for p in STUDIES.rglob("*") if not OTHERS & set(p.relative_to(STUDIES).parts)]
-    for layer in ("authority", "contracts", "evidence", "ledger", "nodes", "runtime", "sim"):
+    for layer in ("authority", "contracts", "evidence", "ledger", "nodes", "recovery", "runtime", "sim"):
         files += (ROOT / "adf_ea_ros" / layer).rglob("*.py")
     for kind in ("msg", "srv", "action"):
         files += (ROOT / kind).glob(f"*.{kind}")
@@ -30,6 +30,7 @@ def frozen_inputs() -> dict[str, str]:
     baselines = ("base", "direct", "requests", "toolgate", "vtc")
     files = [STUDIES / "inputs.py", *(STUDIES / "methods" / f"{name}.py" for name in baselines)]
     files += [p for folder in ("scorer", "device") for p in (STUDIES / folder).glob("*.py")]
+    files += [STUDIES / "recovery" / f"{name}.py" for name in ("adjudicate", "reference")]
     files += [p for p in STUDIES.rglob("*.yaml") if not OTHERS & set(p.relative_to(STUDIES).parts)]
     return {str(p.relative_to(ROOT)): hashlib.sha256(p.read_bytes()).hexdigest() for p in sorted(files)}
 
