@@ -153,6 +153,7 @@ class World:
             "stop_episode": srv.StopEpisode,
             "set_availability": srv.SetAvailability,
             "halt": srv.Halt,
+            "approve": srv.Approve,
         }[name]
         client = self.watcher.node.create_client(kind, f"/authority/{name}")
         self.watcher.until(client.service_is_ready, what=f"service {name}")
