@@ -1,6 +1,7 @@
 """The common check of every policy's actions, and the certificate of completion (sections 3.4 and 4.1).
 
-    admissible(a, B)  iff  a is one of the task's actions; its fee, its number and its end are within limits
+    admissible(a, B)  iff  a is one of the task's actions; its fee, its number and its end are within limits,
+                           and so is the number of its kind
                       and  for every world s in B, of every weight:
                            violations(settle(f(s, a)))  <=  violations(settle(s))      kind by kind
                            hazards(settle(f(s, a)))     <=  hazards(settle(s))         kind by kind
@@ -43,11 +44,13 @@ def actions(frame: Frame) -> tuple[Action, ...]:
 
 def affordable(task: Task, belief: Belief, action: Action) -> bool:
     """Whether the limits of the task leave room for an action."""
-    spent = expense(task, action)
+    spent, kind = expense(task, action), action.kind
     return (
         belief.fees + spent.fee <= task.fees
         and belief.actions + 1 <= task.actions
         and belief.time + spent.duration <= task.deadline
+        and not (kind is ActionKind.WRITE and task.writes is not None and belief.writes >= task.writes)
+        and not (kind is ActionKind.QUERY and task.queries is not None and belief.queries >= task.queries)
     )
 
 
@@ -57,6 +60,11 @@ def admissible(frame: Frame, belief: Belief, action: Action) -> bool:
         return False
     if action.kind not in (ActionKind.WRITE, ActionKind.UNDO):
         return True  # time alone: what is settled afterwards is what is settled now
+    approved = frame.operations[action.subject].attempts
+    if action.kind is ActionKind.WRITE and approved is not None:
+        tried = max(world.things[action.subject].tried for world, _ in belief.members)
+        if tried >= approved:
+            return False
     return all(_harmless(frame, world, action, belief.time) for world, _ in belief.members)
 
 

@@ -10,7 +10,7 @@ import itertools
 import math
 from typing import NamedTuple
 
-from adf_ea_ros.recovery.model import HAND_OVER, Action, expense
+from adf_ea_ros.recovery.model import HAND_OVER, Action, ActionKind, expense
 from adf_ea_ros.recovery.world import Frame, Observation, World, begin
 
 
@@ -29,6 +29,8 @@ class Belief(NamedTuple):
     time: int
     fees: int
     actions: int
+    writes: int  # counted where the task limits them, as queries are
+    queries: int
     handed_over: bool
     members: tuple[tuple[World, int], ...]
 
@@ -52,7 +54,7 @@ def initial(frame: Frame) -> Belief:
     for chosen, weight in assignments(frame):
         world = begin(frame, chosen)
         members[world] = members.get(world, 0) + weight
-    return _reduced(0, 0, 0, False, members)[1]
+    return _reduced(members, 0, 0, 0, 0, 0, False)[1]
 
 
 def assignments(frame: Frame) -> list[tuple[tuple[int, ...], int]]:
@@ -78,14 +80,16 @@ def branches(frame: Frame, belief: Belief, action: Action) -> list[Branch]:
         after, seen = frame.step(world, action, belief.time)
         members = split.setdefault(seen, {})
         members[after] = members.get(after, 0) + weight
-    spent = expense(frame.task, action)
+    task, spent = frame.task, expense(frame.task, action)
     public = (
         belief.time + spent.duration,
         belief.fees + spent.fee,
         belief.actions + 1,
+        belief.writes + (task.writes is not None and action.kind is ActionKind.WRITE),
+        belief.queries + (task.queries is not None and action.kind is ActionKind.QUERY),
         action == HAND_OVER,
     )
-    return [Branch(seen, *_reduced(*public, split[seen])) for seen in sorted(split)]
+    return [Branch(seen, *_reduced(split[seen], *public)) for seen in sorted(split)]
 
 
 def update(frame: Frame, belief: Belief, action: Action, observation: Observation) -> Belief:
@@ -100,7 +104,9 @@ def update(frame: Frame, belief: Belief, action: Action, observation: Observatio
     raise Contradiction(action.name(frame.task), observation)
 
 
-def _reduced(time: int, fees: int, actions: int, over: bool, members: dict[World, int]) -> tuple[int, Belief]:
+def _reduced(
+    members: dict[World, int], time: int, fees: int, actions: int, writes: int, queries: int, over: bool
+) -> tuple[int, Belief]:
     factor = math.gcd(*members.values())
     kept = tuple(sorted((world, weight // factor) for world, weight in members.items()))
-    return factor, Belief(time, fees, actions, over, kept)
+    return factor, Belief(time, fees, actions, writes, queries, over, kept)

@@ -57,6 +57,8 @@ def _faults(task: Task) -> Iterator[tuple[str, str]]:
         yield "operations", f"there are {len(task.operations)}; a task has 1 to {OPERATIONS}"
     for name in ("deadline", "fees", "actions"):
         yield from _number(name, getattr(task, name), 0)
+    for name in ("writes", "queries"):
+        yield from _number(name, getattr(task, name) or 0, 0)
     yield from _number("tie", task.tie, 1)
     for place, wait in _each("waits", task.waits):
         yield from _expense(place, wait)
@@ -105,6 +107,7 @@ def _operation(place: str, op: Operation, known: set[str]) -> Iterator[tuple[str
         yield from _expense(f"{place}.{name}", getattr(op, name))
     if op.authorized_until is not None:
         yield from _number(f"{place}.authorized_until", op.authorized_until, 1 - LIMIT)
+    yield from _number(f"{place}.attempts", op.attempts or 0, 0)
     yield from _promises(f"{place}.promises", op)
     if not op.alternatives:
         yield f"{place}.alternatives", "there is none"

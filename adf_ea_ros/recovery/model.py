@@ -134,6 +134,7 @@ class Operation(Value, frozen=True):
     undo: Expense = Expense()
     query: Expense = Expense()
     authorized_until: int | None = None  # what is accepted, or takes effect, from then on is unauthorized
+    attempts: int | None = None  # so many more writes are approved; None: only other limits count
     alternatives: tuple[Alternative, ...] = (Alternative("none"),)
 
 
@@ -152,6 +153,8 @@ class Task(Value, frozen=True):
     deadline: int
     fees: int  # fee units that recovery may spend
     actions: int  # actions that it may take
+    writes: int | None = None  # of these, so many writes; None: as many as there are actions
+    queries: int | None = None  # and so many queries
     waits: tuple[Expense, ...] = (Expense(0, 1),)  # the waits that can be chosen
     hand_over: Expense = Expense(1, 0)
     support: tuple[Member, ...] = ()

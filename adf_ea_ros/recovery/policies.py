@@ -14,7 +14,7 @@ A policy sees the belief and the task, never which world is the real one. None a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
@@ -41,9 +41,9 @@ class Choice(msgspec.Struct, frozen=True):
 Policy = Callable[[Frame, Belief], Choice]
 
 
-def rules(frame: Frame, belief: Belief) -> Choice:
-    """The capability rules."""
-    return _first(frame, belief, (_undo, _write, _query, _wait, _give_up))
+def rules(frame: Frame, belief: Belief, among: Sequence[Action] | None = None) -> Choice:
+    """The capability rules. ``among``: of what is admissible only these."""
+    return _first(frame, belief, (_undo, _write, _query, _wait, _give_up), among)
 
 
 def verify(frame: Frame, belief: Belief) -> Choice:
@@ -105,10 +105,12 @@ def _gains(value: Vector, now: Vector) -> bool:
 Rule = Callable[[Frame, Belief, list[Action]], Iterator[Action]]
 
 
-def _first(frame: Frame, belief: Belief, order: tuple[Rule, ...]) -> Choice:
+def _first(
+    frame: Frame, belief: Belief, order: tuple[Rule, ...], among: Sequence[Action] | None = None
+) -> Choice:
     if certified(frame, belief):
         return Choice(None, "certified")
-    allowed = permitted(frame, belief)
+    allowed = [a for a in permitted(frame, belief) if among is None or a in among]
     for rule in order:
         for action in rule(frame, belief, allowed):
             return Choice(action, "rules")

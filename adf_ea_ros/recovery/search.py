@@ -15,6 +15,7 @@ with nothing. The budget bounds beliefs that are expanded, never the worlds that
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from adf_ea_ros.recovery.admit import certified, permitted
@@ -86,8 +87,13 @@ class Planner:
         self._values: dict[tuple[Belief, int], Vector] = {}
         self._permitted: dict[Belief, list[Action]] = {}
 
-    def run(self, belief: Belief, horizon: int) -> Search:
-        """Layers of depth 1 to ``horizon``, as far as the budget goes."""
+    def run(self, belief: Belief, horizon: int, among: Sequence[Action] | None = None) -> Search:
+        """Layers of depth 1 to ``horizon``, as far as the budget goes.
+
+        ``among``: at the root, of what is admissible only these.
+        """
+        if among is not None:
+            self._permitted[belief] = [a for a in permitted(self.frame, belief) if a in among]
         layers: list[Layer] = []
         unfinished = None
         for depth in range(1, horizon + 1):

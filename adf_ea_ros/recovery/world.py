@@ -63,6 +63,7 @@ class Thing(NamedTuple):
     undo_key: int = FORGOTTEN
     writes: int = 0  # position in the sequence of outcomes
     undos: int = 0
+    tried: int = 0  # writes that were sent, where the operation approves only so many
     pending: tuple[Event, ...] = ()
 
 
@@ -219,6 +220,7 @@ class Frame:
         """A request that reaches the provider at ``now``, or does not."""
         op, alternative = self.operations[i], self.alternative(i, thing)
         if kind == WRITE:
+            thing = thing._replace(tried=thing.tried + 1) if op.attempts is not None else thing
             kept, life = thing.key, op.promises.key_lifetime
             outcomes, position = alternative.writes, thing.writes
         else:

@@ -283,7 +283,7 @@ def judge(task: Raw, chosen: Assignment, actions: list[Raw], observations: list[
     real = play(task, chosen, actions)
     alike = [play(task, c, actions) for c, _ in support(task)]
     alike = [world for world in alike if world.observations == observations]
-    over = any(action["kind"] == "hand_over" for action in actions)
+    over = any(action["kind"] == "hand_over" for action in actions) or not within_numbers(task, actions)
     within = (
         real.time <= task["deadline"] and real.fees <= task["fees"] and len(actions) <= task["actions"]
     )  # fmt: skip
@@ -302,6 +302,16 @@ def judge(task: Raw, chosen: Assignment, actions: list[Raw], observations: list[
         fees=fees,
         actions=len(actions),
         time=time,
+    )
+
+
+def within_numbers(task: Raw, actions: list[Raw]) -> bool:
+    """Whether no kind of action, and no operation's writes, were more than the task approves."""
+    kinds = Counter(action["kind"] for action in actions)
+    writes = Counter(action["operation"] for action in actions if action["kind"] == "write")
+    listed = [("write", task.get("writes")), ("query", task.get("queries"))]
+    return all(most is None or kinds[kind] <= most for kind, most in listed) and all(
+        op.get("attempts") is None or writes[op["id"]] <= op["attempts"] for op in task["operations"]
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from studies.recovery.adjudicate import Assignment, Play, Raw, play, settled
+from studies.recovery.adjudicate import Assignment, Play, Raw, play, settled, within_numbers
 
 Support = list[tuple[Assignment, int]]
 Value = tuple[Fraction, Fraction, Fraction]
@@ -80,6 +80,8 @@ def _admissible(task: Raw, support: Support, done: list[Raw]) -> list[Raw]:
     for action in _actions(task):
         after = play(task, support[0][0], [*done, action])
         if after.time > task["deadline"] or after.fees > task["fees"] or len(done) >= task["actions"]:
+            continue
+        if not within_numbers(task, [*done, action]):
             continue
         if all(_no_worse(task, chosen, done, action) for chosen, _ in support):
             found.append(action)

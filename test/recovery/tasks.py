@@ -94,6 +94,7 @@ def operations(draw: st.DrawFn, number: int) -> Raw:
             "reversible": reversible,
         },
         "write": {"fee": draw(st.integers(0, 2)), "duration": draw(st.integers(0, 2))},
+        "attempts": draw(st.sampled_from([None, None, 0, 1, 2])),
         "authorized_until": draw(st.sampled_from([None, None, 2, 6])),
         "alternatives": alternatives,
     }
@@ -107,6 +108,8 @@ def tasks(draw: st.DrawFn, most: int = 3) -> Raw:
         deadline=draw(st.integers(4, 15)),
         fees=draw(st.integers(2, 20)),
         actions=draw(st.integers(2, 8)),
+        writes=draw(st.sampled_from([None, None, 0, 1, 3])),
+        queries=draw(st.sampled_from([None, None, 0, 1, 3])),
         waits=[{"fee": 0, "duration": 2}],
     )
     try:

@@ -101,6 +101,27 @@ def test_limits() -> None:
     assert not allowed(frame(raw, actions=0), QUERY)
 
 
+def test_limits_on_one_kind_of_action() -> None:
+    other = Action(ActionKind.WRITE, 1)
+    f = frame(op("a", promises=ASK), op("b"), writes=1, queries=0)
+    belief = initial(f)
+    assert not admissible(f, belief, QUERY)
+    assert admissible(f, belief, other)
+    belief = update(f, belief, WRITE, f.step(belief.members[0][0], WRITE, 0)[1])
+    assert not admissible(f, belief, other)
+    assert admissible(f, belief, WAIT)
+
+
+def test_an_operation_approves_so_many_attempts() -> None:
+    failing = [{"id": "x", "writes": [{"ok": False, "reply": "failed"}]}]
+    f = frame(op("a", attempts=1, alternatives=failing))
+    belief = initial(f)
+    assert admissible(f, belief, WRITE)
+    belief = update(f, belief, WRITE, f.step(belief.members[0][0], WRITE, 0)[1])
+    assert not admissible(f, belief, WRITE)
+    assert not allowed(frame(op("a", attempts=0)))
+
+
 def test_what_is_approved_at_all() -> None:
     f = frame(op("a", goal=0, promises={"reversible": True}), op("b"))
     names = [a.name(f.task) for a in actions(f)]

@@ -16,7 +16,7 @@ from adf_ea_ros.recovery.model import Action, ActionKind
 from adf_ea_ros.recovery.policies import POLICIES
 from adf_ea_ros.recovery.search import Planner
 from adf_ea_ros.recovery.world import Frame, Observation, begin
-from studies.recovery.adjudicate import judge, play, settled
+from studies.recovery.adjudicate import judge, play, settled, within_numbers
 from studies.recovery.adjudicate import support as all_assignments
 from studies.recovery.reference import root
 
@@ -88,6 +88,7 @@ def test_every_policy_keeps_what_it_promises(raw: Raw, name: str, data: st.DataO
     assert (judged.fees, judged.actions, judged.time) == (belief.fees, belief.actions, belief.time)
     assert judged.fees <= raw["fees"]
     assert judged.time <= raw["deadline"]
+    assert within_numbers(raw, done)
     assert judged.certified == certified(frame, belief)
     if judged.certified:
         assert judged.safe_completion
