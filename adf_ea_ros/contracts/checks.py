@@ -281,10 +281,17 @@ def _interruption(c: CapabilityContract) -> Found:
             ("interruption", "effect_absent"),
             f"permits {again[0].value}, but retry.limit is 0 or retry.replay is never",
         )
-    if not again and rules.retry.limit > 0:
+    moves = Disposition.REBIND in rules.provider_unavailable
+    if not again and not moves and rules.retry.limit > 0:
         yield (
             ("interruption", "retry", "limit"),
             "allows retries, but effect_absent permits neither retry nor rebind",
+        )
+    once = rules.retry.limit == 0 or rules.retry.replay is Replay.NEVER
+    if moves and once and Disposition.REPAIR not in rules.state_lost:
+        yield (
+            ("interruption", "provider_unavailable"),
+            "permits rebind, but neither a retry (retry.limit is 0 or retry.replay is never) nor a repair",
         )
     if Disposition.REBIND in rules.state_lost and Disposition.REPAIR not in rules.state_lost:
         yield (

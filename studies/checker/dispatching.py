@@ -179,11 +179,11 @@ def _retry(
         found.append(
             Violation("C4", f"no qualified negative evidence on {pending.id} for each effect that needs it")
         )
-    wanted = "retry" if provider == pending.provider else "rebind"
-    if not all(wanted in policy["permits"].get("effect_absent", ()) for policy in policies):
-        found.append(Violation("C4", f"the contract does not permit {wanted} after an absent effect"))
-    if wanted == "rebind" and not _may_rebind(pending, provider):
-        found.append(Violation("C4", f"{pending.provider} may not be replaced by {provider}"))
+    if provider != pending.provider:
+        if not _may_rebind(books, pending, provider, policies, "effect_absent", now):
+            found.append(Violation("C4", f"{pending.provider} may not be replaced by {provider}"))
+    elif not all("retry" in policy["permits"].get("effect_absent", ()) for policy in policies):
+        found.append(Violation("C4", "the contract does not permit a retry after an absent effect"))
     if books.accounts[pending.key].retries < 1:
         found.append(Violation("C12", f"a retry of {pending.key} beyond its allowance"))
     for trial in books.trials.values():
@@ -229,10 +229,9 @@ def _repair(books: Books, operation: Json, provider: str, world: World, now: int
     policies = [account.operation["policy"], operation["policy"]]
     if not all("repair" in policy["permits"].get("state_lost", ()) for policy in policies):
         found.append(Violation("C6", "the contract does not permit a repair"))
-    if provider != last.provider:
-        permitted = all("rebind" in policy["permits"].get("state_lost", ()) for policy in policies)
-        if not permitted or not _may_rebind(last, provider):
-            found.append(Violation("C6", f"{last.provider} may not be replaced by {provider} for a repair"))
+    moved = provider != last.provider
+    if moved and not _may_rebind(books, last, provider, policies, "state_lost", now):
+        found.append(Violation("C6", f"{last.provider} may not be replaced by {provider} for a repair"))
     mine = [trial for trial in books.trials.values() if trial.key == key]
     if any(trial.may_act(now) for trial in mine):
         found.append(Violation("C6", f"an attempt of {key} could still take effect"))
@@ -257,9 +256,18 @@ def _lost(links: list[Link], world: World, now: int) -> bool:
     return any(not holds(condition, world.value(fact(condition), now)) for _, condition in links)
 
 
-def _may_rebind(trial: Trial, provider: str) -> bool:
+def _may_rebind(
+    books: Books, trial: Trial, provider: str, policies: list[Json], cause: str, now: int
+) -> bool:
+    """The earlier binding lists the provider, and each contract says rebind: for ``cause``, or for an
+    unavailable provider where the earlier one may not be used now.
+    """
     binding = _binding(trial.operation, trial.provider)
-    return binding is not None and provider in binding["rebind_to"]
+    if binding is None or provider not in binding["rebind_to"]:
+        return False
+    if trial.provider in books.unavailable or 0 <= binding["expires"] <= now:
+        cause = "provider_unavailable"
+    return all("rebind" in policy["permits"].get(cause, ()) for policy in policies)
 
 
 def _binding(operation: Json, provider: str) -> Json | None:

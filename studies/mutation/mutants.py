@@ -81,6 +81,8 @@ MUTANTS: list[Mutant] = [
         ("the retry allowance has no end", "if record.retries < 1:", "if False:"),
         ("the policy is not asked", "if all(policy.allows(Cause.EFFECT_ABSENT, Disposition.RETRY) for policy in policies):", "if True:"),
         ("any provider may replace any", "    if listed and all(", "    if True or all("),
+        ("an unavailable provider is no cause", "if previous is not None and eligible(work, previous) is not None:", "if False:"),
+        ("every rebinding is for an unavailable provider", "if previous is not None and eligible(work, previous) is not None:", "if True:"),
         ("an alias may be laxer", "policies = (operation.policy, node.operation.policy)", "policies = (node.operation.policy,)"),
         ("an alias may be stricter, unheard", "policies = (operation.policy, node.operation.policy)", "policies = (operation.policy,)"),
     ),

@@ -123,6 +123,28 @@ def test_rebind_not_permitted() -> None:
     granted(case.dispatch("open", attempt=False), "R6")
 
 
+def leaving(without: Cause, expires: int = -1) -> Case:
+    """A step to open the cabinet at the arm, which may be left for the spare one except for this cause."""
+    op = operation("open", effect("opened", OPEN), policy=policy(without={without: Disposition.REBIND}))
+    arm, spare = op.bindings
+    return Case(plan=(Node("open", replace(op, bindings=(replace(arm, expires=expires), spare))),))
+
+
+@pytest.mark.parametrize("gone", ["revoked", "expired"])
+def test_where_a_provider_may_not_be_used_any_more_that_is_the_cause(gone: str) -> None:
+    """Block R is asked about the unavailable provider then, and no longer about the absent effect."""
+    for without, permitted in ((Cause.EFFECT_ABSENT, True), (Cause.PROVIDER_UNAVAILABLE, False)):
+        case = failed(leaving(without, 101 * S if gone == "expired" else -1))
+        if gone == "revoked":
+            case.ask(rq.SetAvailability("arm", "revoked"))
+        decision = case.dispatch("open", "spare", attempt=False)
+        granted(decision, "R6") if permitted else refused(decision, "R6.rebind_not_permitted")
+
+
+def test_an_unavailable_provider_is_no_cause_while_it_may_be_used() -> None:
+    granted(failed(leaving(Cause.PROVIDER_UNAVAILABLE)).dispatch("open", "spare", attempt=False), "R6")
+
+
 def test_retry_budget_is_shared_by_aliases_and_providers() -> None:
     case = failed(Case())
     granted(case.dispatch("open", "spare", attempt=False), "R6")

@@ -140,6 +140,18 @@ def test_rebind_not_permitted() -> None:
     granted(case.dispatch("open", "arm", open=False), "R7")
 
 
+def test_where_the_provider_is_gone_that_is_the_cause_of_the_rebinding() -> None:
+    for permitted in (True, False):
+        permits = {**ALL, Cause.STATE_LOST: (Disposition.REPAIR,)}
+        if not permitted:
+            permits[Cause.PROVIDER_UNAVAILABLE] = (Disposition.STOP,)
+        strict = operation("open", effect("opened", OPEN), policy=Policy(permits, 1, Replay.WHEN_ABSENT))
+        case = lost(Case(plan=(Node("open", strict), Node("put", PUT_IT, ("open",)))))
+        case.ask(rq.SetAvailability("arm", "revoked"))
+        decision = case.dispatch("open", "spare", open=False)
+        granted(decision, "R7") if permitted else refused(decision, "R7.rebind_not_permitted")
+
+
 def test_could_take_effect() -> None:
     case = Case()
     case.run("open")

@@ -4,7 +4,8 @@ Retry(o, S) iff  Pending(k(o), U_exec)
             and  NegQual(e, i) for every e in E(o)     where replay is when_absent
                  NegQual(e, i) for some e in E(o)      where replay is idempotent   (never: no)
                  an event of which a trace was ever seen is never absent
-            and  the policy permits retry, or rebind where the provider differs, on an absent effect
+            and  the policy permits retry on an absent effect, or, where the provider differs, rebind: on an
+                 unavailable provider where the earlier one is not eligible now, else on an absent effect
                  (both policies, where an alias repeats what another capability left unresolved)
             and  no attempt of k(o) could still take effect, and the negative samples are from after
                  the last moment at which the effect could have appeared          (ReplayOK)
@@ -28,6 +29,7 @@ from adf_ea_ros.authority.model import (
     Replay,
 )
 from adf_ea_ros.authority.reasons import Refusal, refuse
+from adf_ea_ros.authority.rules.eligibility import eligible
 from adf_ea_ros.authority.state import current
 from adf_ea_ros.evidence.aggregate import Conclusion, aggregate
 
@@ -44,7 +46,7 @@ def check(work: Work, node: Node, provider: str) -> list[Refusal]:
     refusals = list(filter(None, [replay_safe(work, attempt, operation, replay)]))
     if refusals and refusals[0].code == "R6.no_qualified_negative":
         return refusals  # nothing else matters while the outcome is unknown
-    refusals += filter(None, [_permitted(operation, policies, attempt, provider)])
+    refusals += filter(None, [_permitted(work, operation, policies, attempt, provider)])
     if record.retries < 1:
         refusals.append(refuse("R6.retry_budget"))
     return refusals
@@ -85,16 +87,18 @@ def _negative(work: Work, attempt: Attempt, effect: Effect) -> Conclusion | None
 
 
 def _permitted(
-    operation: Operation, policies: tuple[Policy, ...], attempt: Attempt, provider: str
+    work: Work, operation: Operation, policies: tuple[Policy, ...], attempt: Attempt, provider: str
 ) -> Refusal | None:
     if provider == attempt.provider:
         if all(policy.allows(Cause.EFFECT_ABSENT, Disposition.RETRY) for policy in policies):
             return None
         return refuse("R6.not_permitted")
-    return rebind(operation, policies, attempt, provider, Cause.EFFECT_ABSENT, "R6.rebind_not_permitted")
+    code = "R6.rebind_not_permitted"
+    return rebind(work, operation, policies, attempt, provider, Cause.EFFECT_ABSENT, code)
 
 
 def rebind(
+    work: Work,
     operation: Operation,
     policies: tuple[Policy, ...],
     attempt: Attempt,
@@ -104,9 +108,12 @@ def rebind(
 ) -> Refusal | None:
     """Whether an operation may move to another provider: all policies and the old binding must say so.
 
-    ``operation`` is what the earlier attempt was dispatched as.
+    ``operation`` is what the earlier attempt was dispatched as. Where its provider may not be used now, that
+    is what interrupts, and block R is asked about that instead of ``cause``.
     """
     previous = operation.binding(attempt.provider)
+    if previous is not None and eligible(work, previous) is not None:
+        cause = Cause.PROVIDER_UNAVAILABLE
     listed = previous is not None and provider in previous.rebind_to
     if listed and all(policy.allows(cause, Disposition.REBIND) for policy in policies):
         return None

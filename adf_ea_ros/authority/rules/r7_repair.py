@@ -5,7 +5,7 @@
                           and  for all p in Link(o, a): KnownNow(p)
                           and  for some p in Link(o, a): NegNow(p)
     Repair(o, S) iff  RepairNeeded(o, a, S) for some next action a
-                 and  the policy permits repair of a lost state, and the binding
+                 and  the policy permits repair of a lost state, and where the provider differs rebind (as R6)
                  and  E(o) holds no event, and no attempt of k(o) could still take effect
                  and  Adm(o, S)
     Refused as redundant (R8) iff the linked effects still hold, or nothing that comes next needs them.
@@ -55,7 +55,7 @@ def check(work: Work, node: Node, provider: str) -> list[Refusal]:
             refusals.append(refuse("R7.could_take_effect", f"attempt {last.id} could still take effect"))
         if provider != last.provider:
             code = "R7.rebind_not_permitted"
-            refusals += filter(None, [rebind(before, policies, last, provider, Cause.STATE_LOST, code)])
+            refusals += filter(None, [rebind(work, before, policies, last, provider, Cause.STATE_LOST, code)])
     return refusals
 
 
