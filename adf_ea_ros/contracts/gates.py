@@ -18,7 +18,7 @@ from adf_ea_ros.contracts.checks import value_fault
 from adf_ea_ros.contracts.conditions import Value
 from adf_ea_ros.contracts.faults import Loc, has_no
 from adf_ea_ros.contracts.fields import FieldError, get_field, goal_fields, owner_of, set_field
-from adf_ea_ros.contracts.model import CapabilityContract, Gate, ProviderContract, Task, Tool
+from adf_ea_ros.contracts.model import CapabilityContract, EffectKind, Gate, ProviderContract, Task, Tool
 
 Found = Iterator[tuple[Loc, str]]
 _CLOSE = 1e-6
@@ -185,6 +185,8 @@ def check_gate_provider(
                 "about the same fact could be admitted"
             ),
         )
+    if gate.busy == "preempt":
+        yield from _preemption(tool, capability)
     if tool.kind == "topic" and (gate.reply.verified or gate.reply.refused or gate.reply.text):
         yield ("reply",), "a command topic has no reply"
     if capability is not None:
@@ -197,6 +199,19 @@ def check_gate_provider(
                 ),
             )
         yield from _arguments(gate, provider.id, tool, capability)
+
+
+def _preemption(tool: Tool, capability: CapabilityContract | None) -> Found:
+    """What is in the way of stopping one goal for another: it must be known that the first one is over."""
+    if tool.kind != "action":
+        yield ("busy",), f"a {tool.kind} cannot be told to stop: preempt is for actions"
+    elif not tool.promises.final_on_result:
+        yield (
+            ("busy",),
+            "preempt needs final_on_result: else a goal that was stopped could act on",
+        )
+    if capability is not None and any(e.kind is EffectKind.EVENT for e in capability.effects.values()):
+        yield ("busy",), "preempt is for states: an event may have happened before its goal was stopped"
 
 
 def _arguments(gate: Gate, provider: str, tool: Tool, capability: CapabilityContract) -> Found:

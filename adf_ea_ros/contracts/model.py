@@ -493,6 +493,7 @@ class Gate(Contract):
     provider: Name  # whose action, service or topic it stands for
     task: Name  # standing task that the clients' goals belong to
     redundant: Literal["reject", "succeed"]  # a goal whose effect is established and still holds
+    busy: Literal["reject", "preempt"] = "reject"  # a goal about what another one of this gate is changing
     forward: Literal["rebuilt", "as_sent"] = "rebuilt"  # from the arguments alone, or what the client wrote
     fields: dict[Name, FieldPath] = {}  # parameter: goal field, where it is not the provider's mapping
     arguments: dict[Name, Value] = {}  # parameters that have one value for every goal

@@ -145,7 +145,7 @@ class Errands:
                 seen = await self._node.port.look(run.order.id)
                 if seen is not None and not run.decided:
                     run.verdict, run.negative = seen.verdict, seen.negative
-            if run.decided or waits.now >= end:
+            if waits.now >= end:
                 return
             pause *= 2  # an authority that is asked by many goals has something to do
 
