@@ -91,7 +91,7 @@ class ActionDoor(Door):
         self._passages.append(passage)
         accepted = False
         try:
-            accepted = bool(passage.ahead) or not await self._refused(passage)
+            accepted = bool(passage.ahead) or await self._refused(passage) is None
         finally:
             if not accepted:
                 self._end(passage)
@@ -115,12 +115,12 @@ class ActionDoor(Door):
         for other in passage.ahead:
             other.superseded = True
 
-    async def _refused(self, passage: Passage) -> str:
-        """Ask the authority; why the goal may not go on, and nothing where it may."""
+    async def _refused(self, passage: Passage) -> str | None:
+        """Ask the authority; why the goal may not go on, and None where it may."""
         said, order = await self.admit(passage.goal)
         if order is not None:
             passage.run = self.node.errands.begin(order, said)
-        return "" if order is not None or self.redundant(said) else said.sentence
+        return None if order is not None or self.redundant(said) else said.sentence
 
     async def _on_cancel(self, handle: Any) -> CancelResponse:
         passage = self._by_goal.get(bytes(handle.goal_id.uuid))
@@ -139,7 +139,7 @@ class ActionDoor(Door):
         goal_id = bytes(handle.goal_id.uuid)
         self._by_goal[goal_id] = passage
         try:
-            why = await self._take_over(passage) if passage.ahead else ""
+            why = await self._take_over(passage) if passage.ahead else None
             run = passage.run
             if run is not None and passage.canceled:  # while the authority was asked
                 await self.node.errands.never_sent(run, "canceled")
@@ -154,7 +154,7 @@ class ActionDoor(Door):
         finally:
             del self._by_goal[goal_id]
             self._end(passage)
-        verified = not why if run is None else run.outcome is Outcome.VERIFIED
+        verified = why is None if run is None else run.outcome is Outcome.VERIFIED
         if verified:
             handle.succeed()
         elif handle.is_cancel_requested and passage.canceled:
@@ -162,11 +162,11 @@ class ActionDoor(Door):
         else:
             handle.abort()
         if run is None:
-            return self.reply(self.type.Result, None, verified=verified, why=why)
+            return self.reply(self.type.Result, None, verified=verified, why=why or "")
         return self.reply(self.type.Result, run.response, verified=verified, why=run.ruling.sentence)
 
-    async def _take_over(self, passage: Passage) -> str:
-        """Stop what is in the way of a goal, and ask for it; why it may not go on, or nothing."""
+    async def _take_over(self, passage: Passage) -> str | None:
+        """Stop what is in the way of a goal, and ask for it; why it may not go on, or None."""
         for other in passage.ahead:
             why = await self._stopped(other, passage)
             if why:

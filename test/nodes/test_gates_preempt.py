@@ -1,4 +1,4 @@
-"""``busy: preempt``: a new goal stops the one before and takes its place, as clients of navigators expect it."""
+"""``busy: preempt``: a new goal stops the one before and takes its place, as navigators do it."""
 
 import pytest
 from action_msgs.msg import GoalStatus

@@ -11,7 +11,7 @@ from world import CONFIG, CONTRACTS
 
 from adf_ea_ros.authority.model import Interaction
 from adf_ea_ros.contracts.model import Gate
-from adf_ea_ros.nodes import gates
+from adf_ea_ros.nodes import gated_action, gates
 from adf_ea_ros.nodes.capability import CapabilityNode
 from adf_ea_ros.nodes.support import StartFault
 from adf_ea_ros.runtime.public import Ruling
@@ -112,7 +112,7 @@ def test_more_goals_than_can_be_in_progress_are_rejected(watcher, node, port):
 
 
 def test_a_goal_that_is_not_taken_up_is_reported_as_never_sent(watcher, node, port, monkeypatch):
-    monkeypatch.setattr(gates, "_TAKEN_UP", 0.0)
+    monkeypatch.setattr(gated_action, "_TAKEN_UP", 0.0)
     (door,) = node.gates
     watcher._executor.create_task(door._on_goal, Heat.Goal(sample="s1", target=80.0))
     watcher.until(lambda: port.reports, what="a report")
