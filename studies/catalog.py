@@ -18,6 +18,7 @@ MODULES = {
     "scaling": "studies.scaling.study",
     "ablations": "studies.ablations.study",
     "recovery": "studies.recovery.study",
+    "approvals": "studies.approvals.study",
 }
 """Name, and the module with its ``study``."""
 
@@ -25,8 +26,9 @@ ROS_OF_ITS_OWN = {"heating": "studies.heating.ros"}
 """Studies whose form through real nodes is a module of its own; those of the others are in ``studies.ros``.
 """
 
-IN_PROCESS_ONLY = {"recovery"}
-"""Studies of a pure library: there is nothing in them that nodes would do."""
+IN_PROCESS_ONLY = {"recovery", "approvals"}
+"""Studies of a pure library, where there is nothing that nodes would do, and of variants of the core, which
+no node has."""
 
 Study = Callable[[Tick], Result]
 

@@ -31,6 +31,7 @@ def frozen_inputs() -> dict[str, str]:
     files = [STUDIES / "inputs.py", *(STUDIES / "methods" / f"{name}.py" for name in baselines)]
     files += [p for folder in ("scorer", "device") for p in (STUDIES / folder).glob("*.py")]
     files += [STUDIES / "recovery" / f"{name}.py" for name in ("adjudicate", "reference")]
+    files += [STUDIES / "approvals" / f"{name}.py" for name in ("adjudicate", "worlds", "interleavings")]
     files += [p for p in STUDIES.rglob("*.yaml") if not OTHERS & set(p.relative_to(STUDIES).parts)]
     return {str(p.relative_to(ROOT)): hashlib.sha256(p.read_bytes()).hexdigest() for p in sorted(files)}
 

@@ -1,0 +1,1 @@
+"""Approvals bound to executions: the WTB paper's responsibility removals, rebuilt on our runtime."""
