@@ -26,7 +26,7 @@ from adf_ea_ros.authority.decision import Decision
 from adf_ea_ros.authority.outlook import MENDED, hopeful
 from adf_ea_ros.authority.state import State
 from adf_ea_ros.contracts.conditions import Ns
-from adf_ea_ros.recovery.admit import permitted
+from adf_ea_ros.recovery.admit import actions, permitted
 from adf_ea_ros.recovery.belief import Belief, initial
 from adf_ea_ros.recovery.handoff import Handoff
 from adf_ea_ros.recovery.model import HAND_OVER, Action, ActionKind
@@ -38,8 +38,10 @@ HORIZON = 4
 """Decisions to look ahead, unless asked otherwise."""
 FARTHEST = 6
 """Nobody gets more."""
-BUDGET = 40
-"""Beliefs that are expanded for one advice: what keeps it from holding anything up."""
+EFFORT = 1200
+"""Transitions of worlds that one advice may take, roughly: what keeps it from holding anything up."""
+LEAST, MOST = 4, 60
+"""Beliefs that are expanded all the same, and at most."""
 
 Trial = Callable[[rq.AnyRequest], Decision]
 """What would be decided on a request now."""
@@ -93,10 +95,11 @@ class _Option(msgspec.Struct, frozen=True):
 
 
 def advise(
-    state: State, now: Ns, *, horizon: int = HORIZON, budget: int = BUDGET, trial: Trial | None = None
+    state: State, now: Ns, *, horizon: int = HORIZON, budget: int | None = None, trial: Trial | None = None
 ) -> Advice:
     """What to do next in an episode at ``now``.
 
+    ``budget``: beliefs that the search may expand; None: by the size of the support, within ``EFFORT``.
     ``trial`` answers what would be decided now; without it, ``decide`` by the evidence in the state.
     """
     ask: Trial = trial or (lambda request: decide(state, request, now))
@@ -176,7 +179,7 @@ def _look(what: str, step: str = "") -> Piece:
 
 
 def _ranked(
-    seen: Picture, belief: Belief, options: list[_Option], horizon: int, budget: int
+    seen: Picture, belief: Belief, options: list[_Option], horizon: int, budget: int | None
 ) -> tuple[tuple[Piece, ...], int, str]:
     """The pieces in their order, the depth that was completed, and what chose the first of them."""
     frame = seen.frame
@@ -184,13 +187,17 @@ def _ranked(
     # What the model knows to be harmful in some world is not advised, though a rule would permit it.
     options = [o for o in options if o.action in allowed or o.piece.action is Kind.OBSERVE]
     among = [action for action in dict.fromkeys(o.action for o in options) if action in allowed]
+    if budget is None:
+        budget = min(max(EFFORT // (len(belief.members) * len(actions(frame))), LEAST), MOST)
     found = Planner(frame, budget).run(belief, horizon, among)
     now, layer = leaf(frame, belief), found.deepest
     values = dict(layer.values) if layer is not None else {}
-    order = list(values) or among
+    early = [a for a in among if a.kind is ActionKind.QUERY and a.subject not in seen.ripe]
+    # A look at what is still under way comes behind waiting for it, whatever it may show by luck.
+    order = sorted(values or among, key=lambda action: action in early)
     basis = "search"
-    if layer is None or layer.best[1][:2] <= now[:2]:
-        first, basis = _by_rule(seen, belief, among), "rules"
+    if not order or order[0] in early or values.get(order[0], now)[:2] <= now[:2]:
+        first, basis = _by_rule(seen, belief, among, early), "rules"
         order.sort(key=lambda action: action != first)
     looks = any(o.action not in allowed for o in options)
     given_up = basis == "rules" and order[:1] == [HAND_OVER] and not looks
@@ -208,10 +215,9 @@ def _ranked(
     return tuple(pieces), layer.depth if layer is not None else 0, basis
 
 
-def _by_rule(seen: Picture, belief: Belief, among: list[Action]) -> Action | None:
-    """What the capability rules choose; a look at what is still under way comes behind waiting for it."""
-    early = [a for a in among if a.kind is ActionKind.QUERY and a.subject not in seen.ripe]
-    first = rules(seen.frame, belief, [a for a in among if a not in early]).action
+def _by_rule(seen: Picture, belief: Belief, among: list[Action], early: list[Action]) -> Action | None:
+    """What the capability rules choose: an early look only where there is nothing else."""
+    first = rules(seen.frame, belief, [action for action in among if action not in early]).action
     return rules(seen.frame, belief, among).action if first in (None, HAND_OVER) else first
 
 

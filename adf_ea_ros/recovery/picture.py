@@ -30,12 +30,10 @@ from adf_ea_ros.recovery.world import Frame
 
 STEPS = 6
 """As many steps are modelled: those in doubt first, then those that come next."""
-WORLDS = 64
+WORLDS = 27
 """As many combinations of alternatives are looked at."""
 LOOKED = 100
 """As many steps of a proposal are looked at."""
-TRIED = 2
-"""So many steps ahead may fail at the first try."""
 WAITS = 3
 """As many moments to wait for are considered, the nearest."""
 DISPATCH_FEE, LOOK_FEE, HAND_OVER_FEE = 5, 1, 5
@@ -44,8 +42,8 @@ TIE: Ns = 100_000_000_000
 FOREVER: Ns = 10**18
 """A deadline that no episode has: about thirty years."""
 WEIGHTS = (
-    "every alternative is as likely as every other one of its step; the first try of the next two steps "
-    "works or has no effect, equally likely, all other tries are taken to work; an observation costs "
+    "every alternative is as likely as every other one of its step; a try that is still to come is taken to "
+    "work, where its step permits one; an observation costs "
     f"{LOOK_FEE}, a dispatch {DISPATCH_FEE}, handing over {HAND_OVER_FEE}, 100 s of waiting 1"
 )
 
@@ -115,17 +113,11 @@ def _in_order(state: State) -> Iterator[Node]:
 def _chosen(parts: list[Part]) -> list[Part]:
     """Those that the model has room for; in the order of the proposal, so that needs come first."""
     taken: list[Part] = []
-    worlds, ahead = 1, 0
+    worlds = 1
     for part in sorted(parts, key=lambda p: not p.urgent):
-        count = len(part.alternatives)
-        if not part.urgent:
-            ahead += 1
-            if ahead > TRIED:
-                part = msgspec.structs.replace(part, alternatives=part.alternatives[:1])  # noqa: PLW2901
-                count = 1
-        if len(taken) < STEPS and worlds * count <= WORLDS:
+        if len(taken) < STEPS and worlds * len(part.alternatives) <= WORLDS:
             taken.append(part)
-            worlds *= count
+            worlds *= len(part.alternatives)
     places = {part.node.id: i for i, part in enumerate(parts)}
     return sorted(taken, key=lambda p: places[p.node.id])
 

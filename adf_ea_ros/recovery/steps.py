@@ -9,8 +9,7 @@ attempt unresolved, commit bound       took effect, takes effect at the bound, n
 attempt unresolved, no bound           took effect, an effect of unknown time, none   none
 established, now unknown               holds, lost                                    1, where repair is
 established, lost                      lost                                           1    permitted
-never attempted                        none yet; the first try works, or it does not  1 + retries
-
+never attempted                        none yet                                       1 + retries
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ from adf_ea_ros.authority.rules.eligibility import eligible
 from adf_ea_ros.authority.rules.r6_retry import replay_safe
 from adf_ea_ros.authority.state import current
 from adf_ea_ros.contracts.conditions import Ns
-from adf_ea_ros.recovery.model import Alternative, Outcome, Past, Reply
+from adf_ea_ros.recovery.model import Alternative, Past
 
 
 class Moment(msgspec.Struct, frozen=True):
@@ -76,9 +75,7 @@ def part_of(work: Work, node: Node) -> Part | None:
     again = (
         operation.policy.retry_limit if usable and _repeatable(operation.policy, usable[0].promises) else 0
     )
-    works = Alternative("works")
-    fails = Alternative("fails_once", writes=(Outcome(ok=False, reply=Reply.FAILED), Outcome()))
-    return Part(node, (works, fails), 0 if blocked else 1 + again, duration)
+    return Part(node, (Alternative("none"),), 0 if blocked else 1 + again, duration)
 
 
 def _unresolved(work: Work, node: Node, attempt: Attempt, able: bool, duration: Ns) -> Part:

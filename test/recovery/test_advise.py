@@ -90,6 +90,16 @@ def test_while_only_time_is_missing_a_wait_until_then() -> None:
     assert Kind.DISPATCH not in kinds(told(case))
 
 
+def test_with_several_under_way_a_wait_comes_before_a_lucky_look() -> None:
+    nodes = (Node("a", _step(0)), Node("b", _step(1)))
+    case = Case(goal("g", nodes[0].operation), plan=nodes)
+    for node in nodes:
+        case.run(node.id)
+    assert kinds(told(case)) == [Kind.WAIT, Kind.OBSERVE, Kind.OBSERVE, Kind.HAND_OVER]
+    case.wait(11)
+    assert first(case).action is Kind.OBSERVE
+
+
 def test_while_the_effect_may_not_show_yet_a_wait_until_it_would() -> None:
     case = alone(Promises(final_on_result=True, visibility_delay=5 * S))
     attempt = case.run("open")
