@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,14 @@ import typer
 
 if TYPE_CHECKING:
     from adf_ea_ros.contracts.faults import Fault
+
+
+_WALL = 10**18  # a ROS time behind this (the year 2001) is the machine's own, and not a simulation's
+
+
+def present(clock: int) -> int:
+    """The present of an episode whose latest decision was at ``clock``, in nanoseconds of its ROS time."""
+    return max(clock, time.time_ns()) if clock > _WALL else clock
 
 
 def shipped_config() -> Path | None:

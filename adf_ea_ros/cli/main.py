@@ -21,6 +21,7 @@ COMMANDS = {
     "schema": "adf_ea_ros.cli.schema:schema",
     "ledger": "adf_ea_ros.cli.ledger:ledger",
     "explain": "adf_ea_ros.cli.ledger:explain",
+    "advise": "adf_ea_ros.cli.advise:advise",
     "watch": "adf_ea_ros.cli.watch:watch",
     "approve": "adf_ea_ros.cli.approve:approve",
     "policy": "adf_ea_ros.cli.policy:policy",

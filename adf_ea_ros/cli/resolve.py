@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,16 +11,13 @@ import typer
 from adf_ea_ros.authority.decide import decide
 from adf_ea_ros.authority.requests import Attest
 from adf_ea_ros.authority.state import State
-from adf_ea_ros.cli.common import fail
-from adf_ea_ros.contracts.conditions import Ns
+from adf_ea_ros.cli.common import fail, present
 from adf_ea_ros.contracts.model import Role
 from adf_ea_ros.evidence.types import Requirement
 from adf_ea_ros.ledger.errors import LedgerError
 from adf_ea_ros.ledger.opening import open_ledger
 from adf_ea_ros.ledger.sql import SqlLedger
 from adf_ea_ros.runtime.book import Book
-
-_WALL: Ns = 10**18  # a ROS time behind this (the year 2001) is the machine's own, and not a simulation's
 
 
 class Question(msgspec.Struct, frozen=True):
@@ -84,7 +80,7 @@ def _answer(ledger: SqlLedger, episode: str, requirement: str, holds: bool, by: 
     asked = [question for question in questions(state) if question.requirement.id == requirement]
     if not asked:
         raise fail(f"no contract of {episode} takes an operator's word for {requirement!r}")
-    now = max(state.clock, time.time_ns()) if state.clock > _WALL else state.clock
+    now = present(state.clock)
     request = Attest(by, reason, asked[0].requirement.condition, holds, asked[0].attempt)
     decision = decide(state, request, now)
     book.commit(episode, state, decision, now)

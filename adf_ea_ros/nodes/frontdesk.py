@@ -15,6 +15,7 @@ from adf_ea_ros.contracts.view import planner_view
 from adf_ea_ros.nodes import convert
 from adf_ea_ros.nodes.intake import Intake
 from adf_ea_ros.nodes.support import REQUESTS, guard
+from adf_ea_ros.runtime.book import latest
 from adf_ea_ros.runtime.public import Ruling, refusal
 from adf_ea_ros.runtime.standing import Asked
 
@@ -111,7 +112,7 @@ class FrontDesk:
         service = self._desk.service
         if service is None:
             return response
-        name = request.episode or self._node.latest or _latest(service)
+        name = request.episode or self._node.latest or latest(service.book.ledger)
         state = service.book.state(name) if name else None
         if state is not None:
             response.found = True
@@ -233,11 +234,3 @@ def _failed(kind: Any, name: str) -> Callable[..., Any]:
         return response
 
     return failed
-
-
-def _latest(service: Any) -> str:
-    """The episode with the newest record in the ledger; empty where there is none."""
-    heads = {
-        name: service.book.ledger.head(name) for name in service.book.ledger.episodes() if name != "authority"
-    }
-    return max(heads, key=lambda name: heads[name].position if heads[name] else 0, default="")

@@ -37,6 +37,12 @@ OFFICE = "authority"
 """The episode under which refusals that concern no episode are kept."""
 
 
+def latest(ledger: Ledger) -> str:
+    """The episode with the newest record; empty where there is none."""
+    heads = ((name, ledger.head(name)) for name in ledger.episodes() if name != OFFICE)
+    return max(heads, key=lambda pair: pair[1].position if pair[1] else 0, default=("", None))[0]
+
+
 class Book:
     """States by episode. Not thread-safe: the caller serializes, since budgets are spent under one hand."""
 
