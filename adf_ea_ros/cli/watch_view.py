@@ -226,8 +226,8 @@ def budgets(decision: DecisionView) -> str:
 
 
 def short(text: str, episode: str) -> str:
-    """Attempts of the episode at hand as #1, #2: their full ids carry its name."""
-    return text.replace(f"{episode}.", "#") if episode else text
+    """Attempts of the episode at hand as #1, #2, approvals as a1, a2: their full ids carry its name."""
+    return text.replace(f"{episode}.", "#").replace(f"{episode}/", "") if episode else text
 
 
 def clock(time: Ns) -> str:

@@ -61,6 +61,13 @@ def test_where_nobody_asks_for_it_none_is_taken_and_none_is_used() -> None:
     assert one.run("open").approval == ""
 
 
+def test_a_goal_of_a_standing_task_is_no_way_around_it() -> None:
+    one = case(standing=True)
+    refused(one.dispatch("open"), "X12.missing")
+    approved(one)
+    granted(one.dispatch("open"), "R2")
+
+
 def test_a_retry_needs_one_of_its_own() -> None:
     one = approved()
     one.answer(one.run("open"), Interaction.ABORTED)

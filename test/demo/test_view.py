@@ -13,7 +13,7 @@ from rich.console import Console
 
 from adf_ea_ros.cli.decision_log import runs
 from adf_ea_ros.cli.watch_board import Board, Trouble, trouble_row, troubles
-from adf_ea_ros.cli.watch_view import DecisionView, EpisodeView, StepView, decision_row, verdict_word
+from adf_ea_ros.cli.watch_view import DecisionView, EpisodeView, StepView, decision_row, short, verdict_word
 
 SECOND = 1_000_000_000
 
@@ -182,6 +182,11 @@ def test_a_step_that_waits_for_a_person_says_so(given: int, tried: dict[str, Any
     )
     (step,) = EpisodeView.of(message).steps
     assert (step.state, step.verified) == (state, False)
+
+
+def test_attempts_and_approvals_of_the_episode_at_hand_are_short() -> None:
+    assert short("job.1 has used job/a2, and job2.1 has not", "job") == "#1 has used a2, and job2.1 has not"
+    assert short("job.1 has used job/a2", "") == "job.1 has used job/a2"
 
 
 def episode(number: int, phase: str = "active") -> EpisodeView:
