@@ -157,6 +157,10 @@ class Planner:
         """Take a step's approval back, where no dispatch has used it yet (an Approve.Response)."""
         return self._wait(self._async.withdraw(name, by, reason, episode=episode))
 
+    def advise(self, horizon: int = 0, *, episode: str = "") -> Any:
+        """What to do next where outcomes are ambiguous, the best first (an Advise.Response)."""
+        return self._wait(self._async.advise(horizon, episode=episode))
+
     def episode(self, name: str = "") -> Any:
         """How the episode stands (an Episode, or None)."""
         return self._wait(self._async.episode(name))

@@ -21,6 +21,7 @@ from adf_ea_ros.msg import Decision, Step
 from adf_ea_ros.nodes.names import AUTHORITY, execute_action
 from adf_ea_ros.nodes.support import GOALS, REQUESTS, guard, latched
 from adf_ea_ros.srv import (
+    Advise,
     Approve,
     ClaimCompletion,
     GetEpisode,
@@ -243,6 +244,16 @@ class AsyncPlanner:
             episode=episode or self.episode_id, step=name, withdraw=True, by=by, reason=reason
         )
         return await self._call(Approve, "approve", request)
+
+    async def advise(self, horizon: int = 0, *, episode: str = "") -> Any:
+        """What to do next where outcomes are ambiguous, the best first (an Advise.Response). Spends nothing.
+
+        Args:
+            horizon: decisions to look ahead; 0: the authority's own.
+            episode: another one than that of this client.
+        """
+        request = Advise.Request(episode=episode or self.episode_id, horizon=horizon)
+        return await self._call(Advise, "advise", request, again=True)
 
     async def episode(self, name: str = "") -> Any:
         """How the episode stands (an Episode): obligations, attempts, facts, and what would be accepted next.

@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
+from builtin_interfaces.msg import Duration
 from std_msgs.msg import Header
 from unique_identifier_msgs.msg import UUID
 
@@ -32,6 +33,7 @@ from adf_ea_ros.authority.state import State
 from adf_ea_ros.contracts.conditions import Ns
 from adf_ea_ros.evidence.types import Finding, Verdict
 from adf_ea_ros.nodes.support import from_msg, to_msg
+from adf_ea_ros.recovery.advise import Piece
 from adf_ea_ros.runtime.public import Order, Ruling, order
 from adf_ea_ros.srv import Report
 
@@ -48,6 +50,10 @@ ANSWERS: dict[Answer | None, int] = {
 
 SHOWN = 50
 """How many operations, and how many facts, a msg/Episode shows at most."""
+
+
+LONGEST_WAIT: Ns = (2**31 - 1) * 1_000_000_000
+"""What a builtin_interfaces/Duration can hold, in whole seconds."""
 
 
 def _inverse(table: dict[_V, int]) -> dict[int, _V]:
@@ -380,3 +386,18 @@ def plain(value: Any) -> Any:
 def to_json(message: Any) -> str:
     """A message as a JSON object. Numbers that JSON cannot say become texts."""
     return json.dumps(plain(message), default=str, separators=(",", ":"))
+
+
+def advice_msg(piece: Piece) -> Any:
+    """One piece of advice as a msg/Advice."""
+    wait = min(piece.wait, LONGEST_WAIT)
+    return msg.Advice(
+        action=int(piece.action),
+        step=piece.step,
+        provider=piece.provider,
+        wait=Duration(sec=wait // 1_000_000_000, nanosec=wait % 1_000_000_000),
+        completion=piece.completion,
+        progress=piece.progress,
+        cost=piece.cost,
+        sentence=piece.sentence,
+    )

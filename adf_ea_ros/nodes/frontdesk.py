@@ -46,6 +46,7 @@ class FrontDesk:
             (srv.Observe, "observe", self._observe),
             (srv.ClaimCompletion, "claim_completion", self._claim_completion),
             (srv.StopEpisode, "stop_episode", self._stop_episode),
+            (srv.Advise, "advise", self._advise),
             (srv.SetAvailability, "set_availability", self._set_availability),
             (srv.Halt, "halt", self._halt),
             (srv.Approve, "approve", self._approve),
@@ -117,6 +118,17 @@ class FrontDesk:
         if state is not None:
             response.found = True
             response.episode = convert.episode_msg(state, self._desk.now)
+        return response
+
+    def _advise(self, request: Any, response: Any) -> Any:
+        found = self._desk.advise(request.episode or self._node.latest, request.horizon)
+        if isinstance(found, str):
+            response.error = found
+            return response
+        response.found, response.error, response.horizon = True, found.error, found.horizon
+        response.advice = [convert.advice_msg(piece) for piece in found.pieces]
+        response.open = [*found.open, f"assumed: {found.weights}"]
+        response.handoff = msgspec.json.encode(found.handoff).decode()
         return response
 
     def _revise_proposal(self, request: Any, response: Any) -> Any:
@@ -214,6 +226,8 @@ def _overload(kind: Any, name: str, request: Any, why: str, now: int) -> Any:
         response.decision = convert.decision_msg(refusal(name, "", "X5.overload", why, now))
     elif isinstance(response, srv.GetEpisode.Response):
         response.episode.id, response.episode.feedback = request.episode, f"X5.overload: {why}"
+    elif hasattr(response, "error"):
+        response.error = f"X5.overload: {why}"
     return response
 
 
@@ -231,6 +245,8 @@ def _failed(kind: Any, name: str) -> Callable[..., Any]:
             response.decision = said
         elif hasattr(response, "decisions"):
             response.decisions = [said]
+        elif hasattr(response, "error"):
+            response.error = said.sentence
         return response
 
     return failed

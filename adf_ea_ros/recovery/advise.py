@@ -87,6 +87,10 @@ NOWHERE = Action(ActionKind.QUERY, -1)
 """An action that the model has no place for."""
 
 
+PERSON = "it lacks an approval alone"
+"""What is said of a step that a person has to approve, and nothing else."""
+
+
 class _Option(msgspec.Struct, frozen=True):
     """A piece that ``decide`` permits, and the action of the model that it is."""
 
@@ -108,12 +112,13 @@ def advise(
         return Advice(state.episode, (), 0, "", (), WEIGHTS, _handoff(state, now, (), ()), error)
     seen = picture(state, now)
     options, refused = _options(state, now, seen, ask)
+    why = next((line for line in refused if PERSON in line), "nothing that is permitted leads on")
     claim = ask(rq.Claim())
     if not claim.authorized and MENDED.issuperset(claim.reasons):
         hope = hopeful(state, rq.Claim(), now)
         options += [_Option(_look(f"{hope[1]}: then completion may be claimed"), NOWHERE)] if hope else []
     belief = initial(seen.frame)
-    pieces, looked, basis = _ranked(seen, belief, options, min(max(horizon, 1), FARTHEST), budget)
+    pieces, looked, basis = _ranked(seen, belief, options, min(max(horizon, 1), FARTHEST), budget, why)
     if claim.authorized:
         sentence = "claim completion: it would be granted"
         pieces = (Piece(Kind.CLAIM, completion=1.0, progress=1.0, sentence=sentence), *pieces)
@@ -160,7 +165,8 @@ def _of_step(state: State, now: Ns, name: str, i: int, ask: Trial) -> tuple[list
             sentence = f"ask to run step {name} on {binding.provider} ({mode})"
             found.append(_Option(Piece(Kind.DISPATCH, name, binding.provider, sentence=sentence), write))
             continue
-        why = why or said.sentence
+        person = all(code.startswith("X12.") for code in said.reasons)
+        why = f"{PERSON}: {said.sentence}" if person else why or said.sentence
         hope = hopeful(state, request, now) if MENDED.issuperset(said.reasons) else None
         look = look or (hope[1] if hope is not None else "")
     if ask(rq.Observe(name)).authorized:
@@ -179,7 +185,7 @@ def _look(what: str, step: str = "") -> Piece:
 
 
 def _ranked(
-    seen: Picture, belief: Belief, options: list[_Option], horizon: int, budget: int | None
+    seen: Picture, belief: Belief, options: list[_Option], horizon: int, budget: int | None, why: str
 ) -> tuple[tuple[Piece, ...], int, str]:
     """The pieces in their order, the depth that was completed, and what chose the first of them."""
     frame = seen.frame
@@ -209,8 +215,7 @@ def _ranked(
     for option in sorted(options, key=lambda o: rank.get(o.action, len(order))):
         piece = option.piece
         if given_up and option.action == HAND_OVER:
-            sentence = f"{piece.sentence}: nothing that is permitted leads on"
-            piece = msgspec.structs.replace(piece, sentence=sentence)
+            piece = msgspec.structs.replace(piece, sentence=f"{piece.sentence}: {why}")
         pieces.append(_valued(seen, belief, piece, values.get(option.action, now)))
     return tuple(pieces), layer.depth if layer is not None else 0, basis
 

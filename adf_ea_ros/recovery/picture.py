@@ -141,7 +141,7 @@ def _task(work: Work, parts: list[Part], moments: tuple[Moment, ...], *, rest: b
     names = _names([part.node.id for part in parts])
     operations = []
     for i, part in enumerate(parts):
-        needs = [state.proposal.nodes[n].operation.key for n in _needs(work, part.node)]
+        needs = _needs(work, part.node)
         before = [index[key] for key in needs if key in index and index[key] < i]
         beyond = any(key not in index and not state.established(key) for key in needs)
         after = tuple(names[j] for j in before)
@@ -163,10 +163,21 @@ def _task(work: Work, parts: list[Part], moments: tuple[Moment, ...], *, rest: b
 
 
 def _needs(work: Work, node: Node) -> list[str]:
-    """The steps that have to be met first; those behind a precondition do not where it is known to hold."""
+    """The keys of what has to be met first: steps, and obligations that the task orders before this one.
+
+    Steps behind a precondition do not, where it is known to hold.
+    """
+    state = work.state
     known = (work.finding(pre.requirement.id, pre.condition) for pre in node.operation.preconditions)
     holds = all(found is not None and found.verdict is Verdict.SATISFIED for found in known)
-    return [n for n in work.state.proposal.needs.get(node.id, ()) if n in node.after or not holds]
+    names = [n for n in state.proposal.needs.get(node.id, ()) if n in node.after or not holds]
+    earlier = [
+        state.goal_by_id[name]
+        for goal in state.goals_by_key.get(node.operation.key, ())
+        for name in goal.after
+    ]
+    ordered = [goal.key for goal in earlier if goal.key and not covered(work, goal)]
+    return [*(state.proposal.nodes[n].operation.key for n in names), *ordered]
 
 
 def _operation(work: Work, part: Part, name: str, after: tuple[str, ...], attempts: int) -> model.Operation:

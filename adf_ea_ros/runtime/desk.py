@@ -15,6 +15,8 @@ from adf_ea_ros.authority.requests import Answer
 from adf_ea_ros.authority.state import State
 from adf_ea_ros.contracts.conditions import Ns
 from adf_ea_ros.ledger.errors import LedgerError
+from adf_ea_ros.recovery.advise import HORIZON, Advice
+from adf_ea_ros.runtime.advising import advise_now
 from adf_ea_ros.runtime.public import Order, Ruling, not_ready, order, refusal, ruling
 from adf_ea_ros.runtime.service import AuthorityService
 from adf_ea_ros.runtime.standing import LENGTH, Asked, Standing
@@ -204,6 +206,17 @@ class Desk:
             return [refusal(request, subject, "X5.ledger", str(error), now)]
 
     # -- looking ---------------------------------------------------------------------------------------
+
+    def advise(self, episode: str, horizon: int = 0) -> Advice | str:
+        """What to do next in an episode (empty: the newest); words where there is no advice to be had."""
+        service, shut = self._service, self._shut()
+        if service is None or shut:
+            return shut or "it is not active"
+        try:
+            found = advise_now(service, episode, self.now, horizon or HORIZON)
+        except LedgerError as error:
+            return str(error)
+        return found if found is not None else f"there is no episode {episode!r}"
 
     def open_attempts(self, provider: str = "") -> list[Order]:
         """Attempts whose interaction or outcome is open, of one provider or of all."""

@@ -113,21 +113,24 @@ class AuthorityService:
     def dispatch(self, episode: str, step: str, provider: str, now: Ns, generation: int = 0) -> Decision:
         """Ask to run a step now (rules 2, 6, 7, 8). ``decision.attempt`` is to be sent where authorized."""
         self._check_provider(provider, now)
+        request = replace(self.dispatch_of(episode, step, provider, now), generation=generation)
+        for _ in range(LOOKS):
+            try:
+                leases = self.leases_for(episode, step, provider)
+                return self._ask(episode, replace(request, leases=leases), now)
+            except LeaseHeld:
+                continue  # another authority took it between our look and our commit
+        return void(decide(State(), request, now), f"what {step!r} needs changes hands all the time")
+
+    def dispatch_of(self, episode: str, step: str, provider: str, now: Ns) -> rq.Dispatch:
+        """The request to run a step, with what is open elsewhere; without leases and evidence."""
         elsewhere = tuple(
             (*fact, attempt.id)
             for name, state, attempt in self.book.unsettled(now)
             if name != episode
             for fact in _facts(state, attempt)
         )
-        baseline = self._baseline(episode, step, now)
-        request = rq.Dispatch(step, provider, generation, elsewhere, baseline=baseline)
-        for _ in range(LOOKS):
-            try:
-                leases = self._leases(episode, step, provider)
-                return self._ask(episode, replace(request, leases=leases), now)
-            except LeaseHeld:
-                continue  # another authority took it between our look and our commit
-        return void(decide(State(), request, now), f"what {step!r} needs changes hands all the time")
+        return rq.Dispatch(step, provider, 0, elsewhere, baseline=self._baseline(episode, step, now))
 
     def observe(self, episode: str, step: str, now: Ns) -> Decision:
         """Spend an observation on a step (rule 5)."""
@@ -285,7 +288,7 @@ class AuthorityService:
 
     # -- inside ----------------------------------------------------------------------------------------
 
-    def _leases(self, episode: str, step: str, provider: str) -> tuple[Lease, ...]:
+    def leases_for(self, episode: str, step: str, provider: str) -> tuple[Lease, ...]:
         """What other authorities hold of that which a step needs (rule X10)."""
         state = self._settled(episode)
         node = state.proposal.nodes.get(step) if state is not None else None
@@ -307,13 +310,17 @@ class AuthorityService:
             attempt = getattr(request, "attempt", "")
             code, subject = ("X5.unknown_attempt", attempt) if attempt else ("X5.unknown_episode", episode)
             return self.refuse(type(request).__name__, subject, code, f"unknown: {subject!r}", now)
+        return self._commit(episode, state, self.with_evidence(state, request, now), now)
+
+    def with_evidence(self, state: State, request: rq.AnyRequest, now: Ns) -> rq.AnyRequest:
+        """The request with what the readbacks say at this moment of all that it concerns."""
         asked = questions.about(state, request, now)
         if asked:
             view, assessed = self._answers(asked, now)
             request = replace(request, view=view)
-            if isinstance(request, rq.Dispatch | rq.Observe):
+            if isinstance(request, rq.Dispatch | rq.Observe | rq.Assess):
                 request = replace(request, assessed=assessed)
-        return self._commit(episode, state, request, now)
+        return request
 
     def _settled(self, episode: str) -> State | None:
         """The state of an active episode; none while the ledger cannot say what it is."""

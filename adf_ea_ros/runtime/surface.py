@@ -13,6 +13,7 @@ PLANNER_SERVICES = (
     "observe",
     "claim_completion",
     "stop_episode",
+    "advise",
 )
 CAPABILITY_SERVICES = ("admit", "admit_goal", "report", "list_attempts", "get_episode")
 APPROVE = "approve"
@@ -23,6 +24,7 @@ OPERATOR_SERVICES = (
     "stop_episode",
     "set_availability",
     "halt",
+    "advise",
     APPROVE,
 )
 SERVICES = tuple(dict.fromkeys((*PLANNER_SERVICES, *CAPABILITY_SERVICES, *OPERATOR_SERVICES)))

@@ -53,6 +53,7 @@ def test_it_boots_inactive_and_refuses_with_an_answer(world):
         assert "not configured" in said.sentence
     assert world.call("halt", halt=True).decisions[0].reasons == ["X5.not_ready"]
     assert not world.call("get_episode").found
+    assert "not configured" in world.call("advise").error
     assert world.call("list_attempts").generation == 0
 
     transition(world, Transition.TRANSITION_CONFIGURE)

@@ -154,6 +154,7 @@ class World:
             "set_availability": srv.SetAvailability,
             "halt": srv.Halt,
             "approve": srv.Approve,
+            "advise": srv.Advise,
         }[name]
         client = self.watcher.node.create_client(kind, f"/authority/{name}")
         self.watcher.until(client.service_is_ready, what=f"service {name}")

@@ -13,6 +13,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "authority"))
 from kit import (
     ALL,
     INSIDE,
+    MAX_AGE,
     OPEN,
     PLACED,
     PLAN,
@@ -30,6 +31,7 @@ from kit import (
 from adf_ea_ros.authority import requests as rq
 from adf_ea_ros.authority.decide import decide
 from adf_ea_ros.authority.model import (
+    ApprovalTerms,
     Cause,
     Disposition,
     Interaction,
@@ -212,6 +214,18 @@ def test_a_halt_leaves_a_person() -> None:
     advice = told(case)
     assert kinds(advice) == [Kind.HAND_OVER]
     assert any("halted by op" in line for line in advice.open)
+
+
+def test_what_lacks_an_approval_alone_is_said_to_the_person() -> None:
+    step = replace(operation("open", effect("opened", OPEN)), approval=ApprovalTerms(MAX_AGE, ("ann",)))
+    case = Case(goal("opened", step), plan=(Node("open", step),))
+    advice = told(case)
+    assert kinds(advice) == [Kind.HAND_OVER]
+    assert "step open: it lacks an approval alone: step 'open' has to be approved by ann" in (
+        advice.pieces[0].sentence
+    )
+    assert case.ask(rq.Approve("open", "ann", "seen it")).authorized
+    assert first(case).action is Kind.DISPATCH
 
 
 def test_only_providers_that_are_there() -> None:
