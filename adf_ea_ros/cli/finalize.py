@@ -12,7 +12,7 @@ import typer
 from adf_ea_ros.cli.common import fail, show_faults
 from adf_ea_ros.contracts.faults import ContractError
 from adf_ea_ros.contracts.loader import Loaded, read_files
-from adf_ea_ros.contracts.onboarding.finalize import Answers, Open, open_questions
+from adf_ea_ros.contracts.onboarding.finalize import Answers, Open, keep, open_questions
 from adf_ea_ros.contracts.onboarding.finalize import finalize as finalized
 
 AS_WRITTEN = "accepted as written in this file"
@@ -39,7 +39,8 @@ def finalize(
 ) -> None:
     """Record decisions and attestations, check everything, and make the draft active.
 
-    At a terminal, what no option answers is asked for. The file stays as it is unless all is well.
+    At a terminal, what no option answers is asked for. The file stays a draft unless all is well; answers
+    that were typed are kept in it.
     """
     try:
         text = file.read_text(encoding="utf-8-sig")
@@ -49,15 +50,25 @@ def finalize(
     decisions |= dict(_pair(given) for given in decide or [])
     attestations = set(attest or []) | ({"*"} if attest_all else set())
     _refuse_unknown(text, decisions.keys() | attestations)
-    if sys.stdin.isatty() and not dry_run:
-        reviewer = reviewer or typer.prompt("Your name")
-        _ask(text, decisions, attestations)
+    asking = sys.stdin.isatty() and not dry_run
     today = dt.datetime.now(dt.timezone.utc).date().isoformat()
-    answers = Answers(reviewer, today, decisions, frozenset(attestations))
+
+    def answers() -> Answers:
+        return Answers(reviewer, today, decisions, frozenset(attestations))
+
+    if asking:
+        reviewer = reviewer or typer.prompt("Your name")
+        try:
+            _ask(text, decisions, attestations)
+        except typer.Abort:
+            _keep(file, text, answers())
+            raise
     others = read_files(using) if using else Loaded((), (), frozenset())
     try:
-        result = finalized(text, str(file), answers, others)
+        result = finalized(text, str(file), answers(), others)
     except ContractError as error:
+        if asking:
+            _keep(file, text, answers())
         show_faults(error.faults)
         raise fail(f"{file} stays a draft: {len(error.faults)} to do") from None
     if dry_run:
@@ -89,6 +100,14 @@ def _ask(text: str, decisions: dict[str, str], attestations: set[str]) -> None:
             decisions[question.id] = typer.prompt(_words(question), default=AS_WRITTEN)
         elif typer.confirm(f"{question.contract}: {question.question} Do you state this?"):
             attestations.add(question.id)
+
+
+def _keep(file: Path, text: str, answers: Answers) -> None:
+    """What was typed is not typed again."""
+    kept = keep(text, answers)
+    if kept != text:
+        _replace(file, kept)
+        typer.echo(f"{file}: your answers are kept in it", err=True)
 
 
 def _words(question: Open) -> str:

@@ -8,7 +8,7 @@ is open, a required decision or attestation is missing, or any check fails.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -83,11 +83,19 @@ def finalize(text: str, file: str, answers: Answers, others: Loaded | None = Non
     changes = {**_each(text, "lifecycle", "active"), **_each(text, "reviewed", answers.date)}
     prints = [fingerprint(document.contract) for document in loaded.documents]
     changes |= {(index, loc): prints[index] for index, loc in _each(text, "fingerprint", "")}
+    _refuse_faults(_unplaced(draft, loaded, changes))
     final = _replace(draft, changes)
     own = read_text(final, file)
     faults = check_catalog(_without_own(others, own) + own)
     _refuse_faults(fault for fault in faults if fault.file == file)
     return final
+
+
+def keep(text: str, answers: Answers) -> str:
+    """The drafts of the file with these answers in them, as far as they go; all of them stay drafts."""
+    if _yaml_faults(text, "") or not answers.reviewer.strip():
+        return text
+    return _answer(text, answers, drafts_only=True)
 
 
 def _refuse_faults(faults: Iterable[Fault]) -> None:
@@ -145,6 +153,14 @@ def _without_own(others: Loaded | None, own: Loaded) -> Loaded:
     )
 
 
+def _unplaced(text: str, loaded: Loaded, changes: Iterable[Place]) -> Iterator[Fault]:
+    """Where the outcome of the review would have no place: only values that are there are replaced."""
+    places = _spans(text)
+    for index, loc in changes:
+        if loc[0] == "review" and (index, loc) not in places:
+            yield loaded.documents[index].fault(loc, f'finalize writes its result here: add {loc[-1]}: ""')
+
+
 def _again(question: Open, file: str) -> Fault:
     path = dotted(("review", question.kind, question.id))
     return Fault(file, 0, path, f"{question.contract} was changed after its review: this needs a new answer")
@@ -157,9 +173,12 @@ def _said(question: Open, answers: Answers) -> str:
     return question.question if question.id in answers.attestations or "*" in answers.attestations else ""
 
 
-def _answer(text: str, answers: Answers) -> str:
+def _answer(text: str, answers: Answers, *, drafts_only: bool = False) -> str:
     changes: dict[Place, str] = {}
+    drafts = {index for index, data in _reviewed(text) if data.get("lifecycle") == "draft"}
     for question in open_questions(text):
+        if drafts_only and question.document not in drafts:
+            continue
         at: Loc = ("review", question.kind, question.id)
         said = _said(question, answers)
         if said:
