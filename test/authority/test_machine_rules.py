@@ -28,7 +28,17 @@ from adf_ea_ros.authority.decide import decide
 from adf_ea_ros.authority.events import decode_event, encode_event
 from adf_ea_ros.authority.feedback import feedback
 from adf_ea_ros.authority.fold import replay
-from adf_ea_ros.authority.model import OPEN, EffectKind, Interaction, Node, ObligationKind, Operation, Replay
+from adf_ea_ros.authority.model import (
+    OPEN,
+    ApprovalTerms,
+    EffectKind,
+    Interaction,
+    Node,
+    ObligationKind,
+    Operation,
+    Replay,
+)
+from adf_ea_ros.authority.rules.x12_approval import terms
 from adf_ea_ros.authority.state import State, decode_state, encode_state
 from studies.exploration.engine import disagreements
 from studies.exploration.models import ALL, STRICT, Model, bare, effect, fact, goal, operation, start
@@ -36,6 +46,8 @@ from studies.exploration.moves import Place, ask, opening
 
 MODES = st.sampled_from(["fresh", "fresh", "fresh", "old", "none", "doubt", "wrong", "hollow", "broken"])
 PROVIDERS = ("p", "q", "r")
+TERMS = (ApprovalTerms(30, ("ann", "bob")), ApprovalTerms(3))
+PEOPLE = st.sampled_from(["ann", "ann", "bob", "planner", "author", "eve", ""])
 Draw = st.DataObject
 
 
@@ -55,7 +67,7 @@ def draw_operation(draw: Draw, number: int, earlier: list[Operation]) -> Operati
     if draw.draw(st.integers(0, 3)) == 0:
         effects.append(effect("also", fact(f"s{number}")))
     count = draw.draw(st.integers(1, 3))
-    return operation(
+    made = operation(
         f"c{number}",
         *effects,
         needs=needs,
@@ -65,6 +77,7 @@ def draw_operation(draw: Draw, number: int, earlier: list[Operation]) -> Operati
         final=draw.draw(st.sampled_from([True, True, False])),
         permits=draw.draw(st.sampled_from([ALL, ALL, ALL, STRICT])),
     )
+    return with_(made, approval=draw.draw(st.sampled_from([None, None, *TERMS])))
 
 
 def unique(operations: list[Operation]) -> list[Operation]:
@@ -94,6 +107,7 @@ def draw_model(draw: Draw) -> tuple[Model, list[Operation]]:
     trusted = draw.draw(st.booleans()) and goals[0].kind is ObligationKind.STATE
     if trusted:
         goals[0] = with_(goals[0], initial=True)
+    planner = draw.draw(st.sampled_from(["", "planner"]))
     keep = fact("k")
     if draw.draw(st.booleans()):
         goals.append(
@@ -122,7 +136,10 @@ def draw_model(draw: Draw) -> tuple[Model, list[Operation]]:
     flips = tuple(f for f in facts if f not in kinds)
     model = Model(
         "drawn",
-        start(tuple(goals), draw.draw(st.sampled_from([2, 8, 12, 12, 12])), draw.draw(st.integers(0, 3))),
+        with_(
+            start(tuple(goals), draw.draw(st.sampled_from([2, 8, 12, 12, 12])), draw.draw(st.integers(0, 3))),
+            planner=planner,
+        ),
         (),
         (*((f, f in true) for f in facts), (keep.fact, True)),
         (*flips, keep.fact),
@@ -193,7 +210,20 @@ class Authority(RuleBasedStateMachine):
                 else []
             )
             nodes.append(Node(f"n{i}", self.operations[i], tuple(before)))
-        self.ask(rq.Revise(tuple(nodes)), data.draw(MODES), "none")
+        self.ask(rq.Revise(tuple(nodes), author=data.draw(PEOPLE)), data.draw(MODES), "none")
+
+    @precondition(lambda self: self.active() and self.state.proposal.nodes)
+    @rule(data=st.data(), by=PEOPLE, valid_for=st.sampled_from([0, 0, 2, 99]))
+    def approve(self, data: Draw, by: str, valid_for: int) -> None:
+        step = data.draw(st.sampled_from(sorted(self.state.proposal.nodes)))
+        self.ask(rq.Approve(step, by, "", valid_for), "none", "none")
+
+    @precondition(lambda self: self.active() and self.state.approvals)
+    @rule(data=st.data(), by=PEOPLE, rarely=st.integers(0, 3))
+    def withdraw(self, data: Draw, by: str, rarely: int) -> None:
+        if not rarely:
+            step = data.draw(st.sampled_from(sorted(self.state.approvals)))
+            self.ask(rq.Withdraw(step, by), "none", "none")
 
     @precondition(lambda self: self.active() and self.state.proposal.nodes)
     @rule(data=st.data(), view=MODES, assessed=MODES)
@@ -257,6 +287,8 @@ class Authority(RuleBasedStateMachine):
         node = self.state.proposal.nodes[step]
         provider = data.draw(st.sampled_from([b.provider for b in node.operation.bindings]))
         before = len(self.state.attempts)
+        if terms(self.state, node) and data.draw(st.integers(0, 3)):
+            self.ask(rq.Approve(step, "ann"), "none", "none")
         self.ask(rq.Dispatch(node.id, provider), "fresh", "fresh")
         if len(self.state.attempts) == before:
             return
