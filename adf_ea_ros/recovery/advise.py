@@ -91,6 +91,10 @@ PERSON = "it lacks an approval alone"
 """What is said of a step that a person has to approve, and nothing else."""
 
 
+ORDINARY = frozenset({"R2.dependency", "R2.obligation_order", "R6.no_qualified_negative"})
+"""Refusals of which nothing need be said: the step before, or the doubt about this one, is spoken of."""
+
+
 class _Option(msgspec.Struct, frozen=True):
     """A piece that ``decide`` permits, and the action of the model that it is."""
 
@@ -166,13 +170,19 @@ def _of_step(state: State, now: Ns, name: str, i: int, ask: Trial) -> tuple[list
             found.append(_Option(Piece(Kind.DISPATCH, name, binding.provider, sentence=sentence), write))
             continue
         person = all(code.startswith("X12.") for code in said.reasons)
-        why = f"{PERSON}: {said.sentence}" if person else why or said.sentence
+        if person:
+            why = f"{PERSON}: {said.sentence}"
+        elif ORDINARY.isdisjoint(said.reasons):
+            why = why or said.sentence
         hope = hopeful(state, request, now) if MENDED.issuperset(said.reasons) else None
         look = look or (hope[1] if hope is not None else "")
-    if ask(rq.Observe(name)).authorized:
+    looked = ask(rq.Observe(name))
+    if looked.authorized:
         found.append(_Option(Piece(Kind.OBSERVE, name, sentence=f"observe step {name}"), query))
     elif look and not found:
         found.append(_Option(_look(f"{look}: then step {name} may be asked for", name), write))
+    if not found and not why and "R5.nothing_to_observe" not in looked.reasons:
+        why = looked.sentence
     return found, "" if any(o.piece.action is Kind.DISPATCH for o in found) else why
 
 

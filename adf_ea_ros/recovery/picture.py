@@ -79,7 +79,7 @@ def picture(state: State, now: Ns) -> Picture:
     moments = tuple(sorted({m.wait: m for p in chosen for m in reversed(p.moments)}.values(), key=_wait))
     task = _task(work, chosen, moments[:WAITS], rest=rest or not chosen)
     names = tuple(p.node.id for p in chosen) + (("",) if len(task.operations) > len(chosen) else ())
-    said = tuple(f"step {p.node.id}: {p.open}" for p in parts if p.open)
+    said = tuple(f"step {p.node.id}: {p.open}" for p in parts if len(p.alternatives) > 1)
     ripe = frozenset(i for i, part in enumerate(chosen) if not part.moments)
     return Picture(Frame(task), names, moments[:WAITS], ripe, verified, said)
 
