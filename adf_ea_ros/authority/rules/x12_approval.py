@@ -32,8 +32,10 @@ def terms(state: State, node: Node) -> tuple[ApprovalTerms, ...]:
     """Terms(o, S): empty where nobody has to approve."""
     record = state.keys.get(node.operation.key)
     before = record.operation if record is not None else None
-    asked = (operation.approval for operation in (node.operation, before) if operation is not None)
-    return tuple(dict.fromkeys(one for one in asked if one is not None))
+    own, earlier = node.operation.approval, before.approval if before is not None else None
+    if own is None:
+        return (earlier,) if earlier is not None else ()
+    return (own,) if earlier is None or earlier == own else (own, earlier)
 
 
 def binding_of(state: State, node: Node, open_to: Iterable[Binding], now: Ns) -> Approval:
