@@ -5,10 +5,18 @@ import sys
 
 import pytest
 from adf_ea_ros.msg import Approval
-from world import ABSENT, CONTRACTS, REFUSED, VERIFIED, listed
+from world import ABSENT, CONTRACTS, REFUSED, TASK, VERIFIED, listed
+
+from adf_ea_ros.authority.grounding import Step
+from adf_ea_ros.contracts.catalog import Catalog
+from adf_ea_ros.ledger.sqlite import SqliteLedger
+from adf_ea_ros.nodes.convert import approval_msgs
+from adf_ea_ros.runtime.book import Book
+from adf_ea_ros.runtime.service import AuthorityService
 
 pytestmark = [pytest.mark.ros, pytest.mark.slow]
 
+S = 1_000_000_000
 COMMAND = "from adf_ea_ros.cli.main import main; main()"
 
 
@@ -110,3 +118,39 @@ def test_it_can_be_taken_back_and_outlives_the_authority_but_no_revocation(world
     assert world.run("heat", "heater_b").outcome == VERIFIED  # of which nothing has changed
     assert approval(world).state == Approval.SPENT
     assert world.heated == 1
+
+
+def test_what_ended_an_approval_is_said(tmp_path, contracts):
+    """On a service without nodes: the states that take time, or a revocation, to come to."""
+    catalog = Catalog.load([*contracts.strip("[]").split(","), TASK])
+    ledger = SqliteLedger(tmp_path / "ledger.db")
+    service = AuthorityService(catalog, Book(ledger, ledger.open_writer("test", time=S)))
+    episode, _ = service.start_episode("heat_measure_record", "test", S)
+    step = Step("heat", "heat_to", {"sample": "s1", "target": 80})
+    service.revise(episode, [step], "test", S)
+
+    def shown(seconds):
+        found = approval_msgs(service.book.state(episode), seconds * S)
+        return [(one.step, one.state, one.text) for one in found]
+
+    assert shown(1) == [("heat", 0, "ann or test has to approve it")]
+    service.approve(episode, "heat", "ann", "", S, 10 * S)
+    assert shown(11) == [("heat", Approval.VALID, "")]
+    assert shown(12) == [("heat", Approval.EXPIRED, f"{episode}/a1 by ann has expired")]
+    service.halt("ann", "stop", 2 * S)
+    assert shown(11) == [("heat", Approval.VOID, f"a halt came after {episode}/a1")]
+    service.resume("ann", 2 * S)
+    service.approve(episode, "heat", "ann", "", 3 * S, 10 * S)
+    service.revise(episode, [], "test", 3 * S)
+    assert shown(4) == [("heat", Approval.VOID, "the proposal does not hold step 'heat' any more")]
+    service.revise(episode, [step], "test", 3 * S)
+    assert shown(4) == [("heat", Approval.VALID, "")]
+    for name in ("heater_a", "heater_b"):
+        service.set_availability(name, "smoke", 4 * S)
+        service.set_availability(name, "", 4 * S)
+        text = f"heater_a was not eligible without interruption since {episode}/a2"
+        after = [("heat", Approval.VALID, "")] if name == "heater_a" else [("heat", Approval.VOID, text)]
+        assert shown(5) == after
+    service.stop(episode, "ann", "enough", 5 * S)
+    assert shown(6) == [("heat", Approval.VOID, "the episode is stopped")]
+    ledger.close()
