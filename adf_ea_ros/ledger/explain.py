@@ -84,6 +84,7 @@ def explain_attempt(events: Iterable[ev.AnyEvent], name: str) -> list[str]:
     lines: list[str] = []
     certified: set[str] = set()
     judged: list[Finding] = []
+    approved: dict[str, str] = {}
     repeated: tuple[object, ...] = ()
     since = ""
     state = State()
@@ -92,7 +93,11 @@ def explain_attempt(events: Iterable[ev.AnyEvent], name: str) -> list[str]:
         state = fold(state, event)
         if isinstance(event, ev.Decided):
             decision = event
+        if isinstance(event, ev.Approved):
+            text = describe_event(event).text
+            approved[event.approval.id] = f"At {clock.of(event.approval.granted)}: {text}."
         if isinstance(event, ev.Dispatched) and event.attempt.id == name:
+            lines += filter(None, [approved.get(event.attempt.approval)])
             lines.append(
                 f"{_capital(describe_event(event).text)}, sent at {clock.of(event.attempt.dispatched)}."
             )

@@ -22,11 +22,14 @@ from adf_ea_ros.contracts.conditions import Clause, Condition, Operator
 from adf_ea_ros.contracts.model import Role
 from adf_ea_ros.evidence.types import Requirement
 from adf_ea_ros.ledger import timeline
+from adf_ea_ros.ledger.explain import explain_attempt
 from adf_ea_ros.ledger.folding import fold_records, settled_episodes
 from adf_ea_ros.ledger.record import SYSTEM, Record, canonical
 from adf_ea_ros.ledger.sqlite import SqliteLedger
 from adf_ea_ros.ledger.system import SystemEvent
 from adf_ea_ros.runtime.book import Book
+from adf_ea_ros.runtime.service import AuthorityService
+from studies.approvals.bench import Bench
 
 TEST = Path(__file__).parents[1]
 
@@ -300,6 +303,23 @@ def test_explain_an_attempt_that_did_nothing(story):
         assert words in output
     assert len(output.splitlines()) < 12
     assert f"{story[1]}.2" not in output
+
+
+def test_explain_tells_who_approved_an_attempt(tmp_path):
+    plant = Bench(AuthorityService, lambda: SqliteLedger(tmp_path / "ledger.db"))
+    plant.approve("bob")
+    plant.look()
+    plant.approve("ann")
+    plant.look()
+    sent = plant.send()
+    lines = explain_attempt(plant.authority.book.events(plant.episode), sent)
+    plant.close()
+    given = f"{plant.episode}/a2"
+    assert lines[0] == (
+        f"At +1.000 s: ann approved attempt 1 of step vent on valve_a or valve_b, for 600.000 s ({given})."
+    )
+    assert f"under approval {given})" in lines[1]
+    assert not any("bob" in line for line in lines)
 
 
 def test_explain_a_refused_decision(story):
