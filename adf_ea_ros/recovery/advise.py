@@ -33,6 +33,7 @@ from adf_ea_ros.recovery.model import HAND_OVER, Action, ActionKind
 from adf_ea_ros.recovery.picture import WEIGHTS, Picture, picture
 from adf_ea_ros.recovery.policies import rules
 from adf_ea_ros.recovery.search import Planner, Vector, leaf
+from adf_ea_ros.recovery.world import Frame
 
 HORIZON = 4
 """Decisions to look ahead, unless asked otherwise."""
@@ -121,6 +122,7 @@ def advise(
     if not claim.authorized and MENDED.issuperset(claim.reasons):
         hope = hopeful(state, rq.Claim(), now)
         options += [_Option(_look(f"{hope[1]}: then completion may be claimed"), NOWHERE)] if hope else []
+    seen = _corrected(seen, {o.action.subject for o in options if o.piece.action is Kind.DISPATCH})
     belief = initial(seen.frame)
     pieces, looked, basis = _ranked(seen, belief, options, min(max(horizon, 1), FARTHEST), budget, why)
     if claim.authorized:
@@ -189,6 +191,19 @@ def _of_step(state: State, now: Ns, name: str, i: int, ask: Trial) -> tuple[list
 def _look(what: str, step: str = "") -> Piece:
     """A look that the runtime takes along with each request: it spends nothing."""
     return Piece(Kind.OBSERVE, step, sentence=f"look whether {what}; this spends no observation")
+
+
+def _corrected(seen: Picture, granted: set[int]) -> Picture:
+    """The model with at least one attempt of each step that ``decide`` grants: the rules know better."""
+    task = seen.frame.task
+    short = {i for i in granted if task.operations[i].attempts == 0}
+    if not short:
+        return seen
+    operations = tuple(
+        msgspec.structs.replace(op, attempts=1) if i in short else op for i, op in enumerate(task.operations)
+    )
+    frame = Frame(msgspec.structs.replace(task, operations=operations))
+    return msgspec.structs.replace(seen, frame=frame)
 
 
 # -- ranking -----------------------------------------------------------------------------------------------

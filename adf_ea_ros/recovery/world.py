@@ -226,7 +226,7 @@ class Frame:
         else:
             kept, life = thing.undo_key, op.promises.undo_key_lifetime
             outcomes, position = alternative.undos, thing.undos
-        if kept != FORGOTTEN and now < kept + life:
+        if kept != FORGOTTEN:  # ``_shown`` lets it be forgotten in time
             return thing, Reply.KNOWN
         if op.promises.enforced and _late(op, now, now):
             return thing, Reply.FAILED

@@ -1,7 +1,7 @@
 """Advice in every state that the test machines of the authority come to, honest ones and others.
 
-Every dispatch, observation and claim that is advised is one that ``decide`` grants; advice is total and
-deterministic; and nothing in a state makes it raise or take long.
+Every dispatch, observation and claim that is advised is one that ``decide`` grants, and every dispatch that
+it grants of a step in the model is advised; advice is total and deterministic; nothing makes it raise.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from adf_ea_ros.authority.outlook import hopeful
 from adf_ea_ros.authority.state import State
 from adf_ea_ros.contracts.conditions import Ns
 from adf_ea_ros.recovery.advise import Kind, advise
+from adf_ea_ros.recovery.picture import picture
 from studies.exploration import models
 from studies.exploration.canonical import name
 from studies.exploration.moves import opening, steps
@@ -43,6 +44,8 @@ def check(state: State, now: Ns) -> set[Kind]:
         assert not advice.pieces
         return set()
     assert sum(piece.action is Kind.HAND_OVER for piece in advice.pieces) == 1
+    advised = {(p.step, p.provider) for p in advice.pieces if p.action is Kind.DISPATCH}
+    assert advised == _granted(state, now)
     for piece in advice.pieces:
         assert piece.sentence
         assert 0 <= piece.completion <= 1
@@ -60,6 +63,17 @@ def check(state: State, now: Ns) -> set[Kind]:
             assert "spends no observation" in piece.sentence
             assert _would_help(state, piece.step, now)
     return {piece.action for piece in advice.pieces}
+
+
+def _granted(state: State, now: Ns) -> set[tuple[str, str]]:
+    """Every dispatch of a modelled step that would be granted."""
+    tried = (
+        (name, b.provider)
+        for name in picture(state, now).steps
+        if name
+        for b in state.proposal.nodes[name].operation.bindings
+    )
+    return {one for one in tried if decide(state, rq.Dispatch(*one), now).attempt is not None}
 
 
 def _would_help(state: State, step: str, now: Ns) -> bool:

@@ -234,6 +234,18 @@ def test_only_providers_that_are_there() -> None:
     assert [p.provider for p in told(case).pieces if p.action is Kind.DISPATCH] == ["spare"]
 
 
+def test_a_retry_by_another_provider_because_the_first_one_is_gone() -> None:
+    """Block R permits it for that cause alone, which the model does not know; the rules do."""
+    moves = {cause: (Disposition.OBSERVE, Disposition.STOP) for cause in Cause}
+    moves[Cause.PROVIDER_UNAVAILABLE] = (Disposition.REBIND,)
+    case = alone(PROMISES, policy=Policy(moves, retry_limit=1, replay=Replay.WHEN_ABSENT))
+    case.answer(case.run("open"), Interaction.ABORTED)
+    case.wait(1).assess("open", False)
+    assert Kind.DISPATCH not in kinds(told(case))
+    case.ask(rq.SetAvailability("arm", "gone"))
+    assert first(case).sentence == "ask to run step open on spare (retry)"
+
+
 def test_an_empty_budget() -> None:
     case = Case(PLACED, physical=2)
     case.do("open")
