@@ -84,7 +84,7 @@ def operations(draw: st.DrawFn, number: int) -> Raw:
         "key": key,
         "promises": {
             "key_lifetime": draw(st.sampled_from([3, 9])) if key else 0,
-            "undo_key_lifetime": draw(st.sampled_from([0, 9])) if key else 0,
+            "undo_key_lifetime": draw(st.sampled_from([0, 2, 9])) if key else 0,
             "query": draw(st.booleans()),
             "authoritative": True,
             "final": draw(st.booleans()),

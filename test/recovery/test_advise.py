@@ -236,7 +236,7 @@ def test_only_providers_that_are_there() -> None:
 
 def test_a_retry_by_another_provider_because_the_first_one_is_gone() -> None:
     """Block R permits it for that cause alone, which the model does not know; the rules do."""
-    moves = {cause: (Disposition.OBSERVE, Disposition.STOP) for cause in Cause}
+    moves = dict.fromkeys(Cause, (Disposition.OBSERVE, Disposition.STOP))
     moves[Cause.PROVIDER_UNAVAILABLE] = (Disposition.REBIND,)
     case = alone(PROMISES, policy=Policy(moves, retry_limit=1, replay=Replay.WHEN_ABSENT))
     case.answer(case.run("open"), Interaction.ABORTED)

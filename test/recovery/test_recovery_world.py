@@ -176,6 +176,8 @@ def test_a_repeated_undo_has_a_key_of_its_own() -> None:
     )
     world, seen = run(f, UNDO, UNDO)
     assert (seen.status, world.breaches[COMPENSATION]) == ("known", 0)
+    world, seen = run(f, UNDO, *[WAIT] * 8, UNDO)  # sent at 9, with the key from 0
+    assert (seen.status, world.breaches[COMPENSATION]) == ("done", 1)
 
 
 def test_a_sentinel_never_comes() -> None:
