@@ -8,6 +8,8 @@ import pytest
 from adf_ea_ros.msg import Advice
 from world import VERIFIED
 
+from adf_ea_ros import srv
+from adf_ea_ros.nodes import frontdesk
 from adf_ea_ros.nodes.client import Planner
 
 pytestmark = pytest.mark.ros
@@ -52,3 +54,11 @@ def test_advice_is_what_is_granted_next(world, domain):
     over = world.call("advise", episode=world.episode)
     assert (over.found, list(over.advice), over.error) == (True, [], "the episode is stopped")
     assert json.loads(over.handoff)["spent"]
+
+
+def test_an_answer_all_the_same_where_the_line_is_full_or_the_request_fails():
+    full = frontdesk._overload(srv.Advise, "advise", srv.Advise.Request(), "busy", 5)
+    assert (full.found, full.error) == (False, "X5.overload: busy")
+    failed = frontdesk._failed(srv.Advise, "advise")(None)
+    assert not failed.found
+    assert "advise failed on this request" in failed.error

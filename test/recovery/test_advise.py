@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -42,8 +43,9 @@ from adf_ea_ros.authority.model import (
     Replay,
 )
 from adf_ea_ros.authority.state import State
-from adf_ea_ros.recovery.advise import Advice, Kind, Piece, advise
+from adf_ea_ros.recovery.advise import EFFORT, Advice, Kind, Piece, advise
 from adf_ea_ros.recovery.picture import STEPS, WORLDS, picture
+from adf_ea_ros.recovery.world import Frame
 
 NOTHING = Promises()
 """A provider that promises nothing."""
@@ -366,6 +368,38 @@ def test_many_in_doubt_at_once_stay_within_bounds() -> None:
         worlds *= len(op.alternatives)
     assert 1 < worlds <= WORLDS
     assert told(case).pieces[0].action is Kind.WAIT
+
+
+@pytest.mark.parametrize("doubts", [0, 1, 3])
+@pytest.mark.parametrize("ahead", [1, 9])
+def test_an_advice_takes_so_many_transitions_and_no_more(
+    doubts: int, ahead: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That is what keeps an authority from being held up; there is no clock in it."""
+    taken = 0
+    real = Frame.step
+
+    def counted(*arguments: object) -> object:
+        nonlocal taken
+        taken += 1
+        return real(*arguments)
+
+    monkeypatch.setattr(Frame, "step", counted)
+    nodes = [Node(f"n{i:02}", _step(i)) for i in range(doubts + ahead)]
+    case = Case(goal("g", nodes[0].operation), plan=tuple(nodes), physical=100)
+    for node in nodes[:doubts]:
+        case.run(node.id)
+    told(case, horizon=6)
+    assert 0 < taken <= 1.5 * EFFORT
+
+
+def test_it_is_a_pure_library() -> None:
+    program = (
+        "import sys, adf_ea_ros.recovery.advise\n"
+        "assert not {'rclpy', 'sqlite3', 'adf_ea_ros.ledger', 'adf_ea_ros.runtime'} & set(sys.modules)"
+    )
+    root = Path(__file__).parents[2]
+    subprocess.run([sys.executable, "-c", program], cwd=root, check=True)
 
 
 def _step(i: int) -> object:
