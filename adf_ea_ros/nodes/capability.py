@@ -30,7 +30,7 @@ from adf_ea_ros.nodes.params import catalog, integer, number, texts
 from adf_ea_ros.nodes.port import ServicePort
 from adf_ea_ros.nodes.reconcile import Reconciler
 from adf_ea_ros.nodes.run import OUTCOMES, Outcome, Run
-from adf_ea_ros.nodes.support import GOALS, StartFault, declare, guard, keep_clock
+from adf_ea_ros.nodes.support import GOALS, PHASES, StartFault, declare, guard, keep_clock
 from adf_ea_ros.nodes.waiting import Waits
 from adf_ea_ros.runtime.outbox import Notice, Outbox
 from adf_ea_ros.runtime.port import AuthorityPort
@@ -145,6 +145,7 @@ class CapabilityNode(Node):
             goal_callback=guard(self, "goal request", self._on_goal, lambda _: GoalResponse.REJECT),
             cancel_callback=guard(self, "cancel request", self._on_cancel, lambda _: CancelResponse.REJECT),
             result_timeout=self._remember,
+            feedback_pub_qos_profile=PHASES,
             **GOALS,
         )
 

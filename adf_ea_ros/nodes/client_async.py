@@ -19,7 +19,7 @@ from rclpy.task import Future
 from adf_ea_ros.action import Execute
 from adf_ea_ros.msg import Decision, Step
 from adf_ea_ros.nodes.names import AUTHORITY, execute_action
-from adf_ea_ros.nodes.support import GOALS, REQUESTS, guard, latched
+from adf_ea_ros.nodes.support import GOALS, PHASES, REQUESTS, guard, latched
 from adf_ea_ros.srv import (
     Advise,
     Approve,
@@ -291,7 +291,14 @@ class AsyncPlanner:
         action_name = execute_action(provider, self._namespace)
         action = self._actions.get(provider)
         if action is None:
-            action = ActionClient(self.node, Execute, action_name, callback_group=self._group, **GOALS)
+            action = ActionClient(
+                self.node,
+                Execute,
+                action_name,
+                callback_group=self._group,
+                feedback_sub_qos_profile=PHASES,
+                **GOALS,
+            )
             self._actions[provider] = action
         await self._until(action.server_is_ready, lambda: self._missing(action_name))
         goal = Execute.Goal(

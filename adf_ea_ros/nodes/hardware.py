@@ -38,6 +38,9 @@ ENDS = {
 }
 RUNNING = (GoalStatus.STATUS_ACCEPTED, GoalStatus.STATUS_EXECUTING, GoalStatus.STATUS_CANCELING)
 
+_PROMPT = 1.0
+"""Real seconds in which a server accepts or refuses a goal, ordinarily."""
+
 Feedback = Callable[[Any], None]
 """Called with each feedback message, in the device's own type."""
 Enough = Callable[[], bool]
@@ -157,7 +160,13 @@ class Action:
             return _not_sent(f"{self._tool.name} was not found within {self._wait:g} s")
         passed = guard(self._node, "feedback", lambda message: feedback(message.feedback))
         future = self._client.send_goal_async(goal, passed, uuid_msg(order.goal_id))
-        await self._waits.until(lambda: future.done() or enough(), order.deadline)
+        if not await self._waits.within(lambda: future.done() or enough(), _PROMPT):
+            # A server answers into the void while it has not discovered its client. Its list of goals tells.
+            self._watch_statuses()
+        await self._waits.until(lambda: future.done() or enough() or self._listed(order), order.deadline)
+        if not future.done() and self._listed(order):
+            self._follow(order, self._handle(order))
+            return Said(Interaction.ACCEPTED, detail="by its status; the answer to the goal did not come")
         if not future.done():
             future.add_done_callback(
                 guard(self._node, "late answer", lambda f: self._late_answer(order, f.result()))
@@ -270,6 +279,11 @@ class Action:
 
     def _on_status(self, message: Any) -> None:
         self._statuses = {bytes(s.goal_info.goal_id.uuid): s.status for s in message.status_list}
+
+    def _listed(self, order: Order) -> bool:
+        """The server's list of goals shows it, running or ended: it was accepted."""
+        status = self._status(order)
+        return status in RUNNING or status in ENDS
 
     def _status(self, order: Order) -> int:
         return (self._statuses or {}).get(order.goal_id.bytes, GoalStatus.STATUS_UNKNOWN)

@@ -56,6 +56,9 @@ drops the oldest beyond that without a word. rclpy's own depth of 10 loses most 
 GOALS = {f"{name}_service_qos_profile": REQUESTS for name in ("goal", "result", "cancel")}
 """The same for the three services of an action server."""
 
+PHASES = QoSProfile(depth=100)
+"""For the feedback of ``Execute``: what is said once must not be lost among what a device says all the time."""
+
 CLOCK = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 """For /clock: what rclpy's and rclcpp's own time sources ask for."""
 

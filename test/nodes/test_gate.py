@@ -106,7 +106,7 @@ def test_canceling_asks_and_concludes_nothing(world):
     assert goal.status == GoalStatus.STATUS_CANCELED
     # Only evidence says that it did not become hot.
     assert result.outcome == ABSENT
-    assert any(f.phase == "canceling" and "accepted" in f.response for f in goal.feedback)
+    world.logged("the cancel request was accepted")
 
 
 def test_a_device_that_ignores_the_cancel_is_followed_on(world):
@@ -114,9 +114,7 @@ def test_a_device_that_ignores_the_cancel_is_followed_on(world):
     goal = world.goal("heat", "heater_a")
     world.watcher.until(lambda: any(f.phase == "running" for f in goal.feedback), what="running")
     goal.cancel()
-    world.watcher.until(
-        lambda: any("refused" in f.response for f in goal.feedback), what="refusal of the cancel"
-    )
+    world.logged("the cancel request was refused")
     result = goal.result()
     assert result.outcome == VERIFIED
     assert result.interaction in (Attempt.ACCEPTED, Attempt.LOST)  # it did not answer, and will not

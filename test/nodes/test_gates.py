@@ -54,11 +54,6 @@ class Client:
         return self.result(handle) if handle.accepted else None
 
 
-def logged(world, text):
-    """Wait for it: what a process prints takes its own time."""
-    world.watcher.until(lambda: any(text in process.output for process in world.processes), what=text)
-
-
 @pytest.mark.smoke
 @both_ports
 def test_a_raw_client_through_the_gate(world, composed):
@@ -77,7 +72,7 @@ def test_a_raw_client_through_the_gate(world, composed):
     # What the contract does not allow is rejected, and the decision is told.
     assert client.run(300.0) is None
     refused = world.seen("a refusal", reasons=["R1.grounding"])
-    logged(world, f"decision {refused.id}")
+    world.logged(f"decision {refused.id}")
     assert client.run(float("nan")) is None
     assert world.heated == 1
 
@@ -129,7 +124,7 @@ def test_without_an_authority_every_goal_is_rejected(world):
     world.rig()
     world.capability(wait=False, gates=GATES, authority_wait=0.5)
     assert Client(world).run() is None
-    logged(world, "X5.not_ready")
+    world.logged("X5.not_ready")
     assert world.heated == 0
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 from action_msgs.msg import GoalStatus
-from test_gates import Client, logged
+from test_gates import Client
 from world import CONFIG, listed
 
 pytestmark = pytest.mark.ros
@@ -83,6 +83,6 @@ def test_a_device_that_does_not_stop_keeps_its_goal(world, client):
     response = client.result(second)
     assert response.status == GoalStatus.STATUS_ABORTED
     assert "does not stop" in response.result.message
-    logged(world, "does not stop")
+    world.logged("does not stop")
     assert first.status in (GoalStatus.STATUS_ACCEPTED, GoalStatus.STATUS_EXECUTING)
     assert sum(d.request == "Dispatch" for d in world.decisions) == 1

@@ -142,6 +142,24 @@ def test_an_acceptance_after_the_deadline_is_told_late_and_so_is_the_result(benc
     assert bench.server.goals == [order.goal_id.bytes]  # sent once
 
 
+def test_an_acceptance_that_is_lost_is_told_by_the_servers_list_of_goals(bench):
+    for status in (GoalStatus.STATUS_EXECUTING, GoalStatus.STATUS_SUCCEEDED):
+        order = bench.order(3600)
+        bench.server.show(order.goal_id, status)
+        said = bench.send(order)
+        assert said.interaction is Interaction.ACCEPTED
+        assert "by its status" in said.detail
+    bench.server.result.set_result(GoalStatus.STATUS_SUCCEEDED)
+    assert bench.ask(bench.tool.result, order).interaction is Interaction.SUCCEEDED
+
+
+@pytest.mark.parametrize("status", [GoalStatus.STATUS_UNKNOWN, 7])
+def test_nonsense_in_the_list_of_goals_is_no_acceptance(bench, status):
+    order = bench.order(2.0)
+    bench.server.show(order.goal_id, status)
+    assert bench.send(order).interaction is Interaction.LOST
+
+
 def test_a_refusal_after_the_deadline_is_told_late(bench):
     assert bench.send(bench.order(0.3)).interaction is Interaction.LOST
     bench.server.accept.set_result(False)

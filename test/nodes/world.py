@@ -222,6 +222,10 @@ class World:
 
         return self.watcher.until(found, 40, what)
 
+    def logged(self, text):
+        """Wait until a process has printed this: what it prints takes its own time."""
+        self.watcher.until(lambda: any(text in process.output for process in self.processes), what=text)
+
     def attempt(self, number=1):
         """The attempt as the authority sees it now."""
         episode = self.call("get_episode", episode=self.episode).episode
