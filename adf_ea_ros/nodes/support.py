@@ -57,7 +57,7 @@ GOALS = {f"{name}_service_qos_profile": REQUESTS for name in ("goal", "result", 
 """The same for the three services of an action server."""
 
 PHASES = QoSProfile(depth=100)
-"""For the feedback of ``Execute``: what is said once must not be lost among what a device says all the time."""
+"""For the feedback of ``Execute``: what is said once must not be lost among what devices repeat."""
 
 CLOCK = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 """For /clock: what rclpy's and rclcpp's own time sources ask for."""
