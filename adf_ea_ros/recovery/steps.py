@@ -85,8 +85,7 @@ def _unresolved(work: Work, node: Node, attempt: Attempt, able: bool, duration: 
     known_end = attempt.over or attempt.promises.commit_bound >= 0 or attempt.promises.final_on_result
     policies = (operation.policy, node.operation.policy)
     may = able and known_end and all(_repeatable(policy, attempt.promises) for policy in policies)
-    replay = min((policy.replay for policy in policies), key=list(Replay).index)
-    safe = may and replay_safe(work, attempt, operation, replay) is None
+    safe = may and replay_safe(work, attempt, operation, strictest(policies)) is None
     absent = safe or _shown_absent(attempt, operation, now)
     alternatives, moments = _outcomes(attempt, now, absent=absent)
     words = {
@@ -98,6 +97,12 @@ def _unresolved(work: Work, node: Node, attempt: Attempt, able: bool, duration: 
     said = " or ".join(words[one.id] for one in alternatives)
     about = f"attempt {attempt.id} on {attempt.provider} ({attempt.interaction.value.lower()}): {said}"
     return Part(node, alternatives, record.retries if may else 0, duration, about, moments, urgent=True)
+
+
+def strictest(policies: tuple[Policy, ...]) -> Replay:
+    """The replay permission that all of them give (as rule R6 takes it)."""
+    given = {policy.replay for policy in policies}
+    return next(one for one in (Replay.NEVER, Replay.WHEN_ABSENT, Replay.IDEMPOTENT) if one in given)
 
 
 def _outcomes(

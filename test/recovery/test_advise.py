@@ -45,6 +45,7 @@ from adf_ea_ros.authority.model import (
 from adf_ea_ros.authority.state import State
 from adf_ea_ros.recovery.advise import EFFORT, Advice, Kind, Piece, advise
 from adf_ea_ros.recovery.picture import STEPS, WORLDS, picture
+from adf_ea_ros.recovery.steps import strictest
 from adf_ea_ros.recovery.world import Frame
 
 NOTHING = Promises()
@@ -200,6 +201,31 @@ def test_no_retry_without_permission_and_then_a_person() -> None:
     assert Kind.DISPATCH not in kinds(advice)
     assert advice.pieces[0].action is Kind.HAND_OVER
     assert "step open: the contract never permits a replay" in advice.open
+
+
+def test_of_two_permissions_the_stricter_one() -> None:
+    """An alias repeats what another capability left unresolved: both have a say."""
+    idempotent, absent, never = (
+        Policy(ALL, replay=one) for one in (Replay.IDEMPOTENT, Replay.WHEN_ABSENT, Replay.NEVER)
+    )
+    assert strictest((idempotent, absent)) is Replay.WHEN_ABSENT
+    assert strictest((idempotent, never, absent)) is Replay.NEVER
+    assert strictest((idempotent,)) is Replay.IDEMPOTENT
+
+
+def test_an_idempotent_step_of_which_a_part_is_missing() -> None:
+    """One effect is shown to be absent, of the other nothing is known: the rules permit a replay, so it is
+    advised, though the model would not plan on it.
+    """
+    both = (effect("opened", OPEN), effect("placed", INSIDE))
+    policy = Policy(ALL, retry_limit=1, replay=Replay.IDEMPOTENT)
+    step = operation("both", *both, policy=policy)
+    case = Case(goal("opened", step), plan=(Node("both", step),))
+    case.answer(case.run("both"), Interaction.ABORTED)
+    case.wait(1)
+    partly = (case.found(both[0].requirements[0], False), case.found(both[1].requirements[0], None))
+    case.ask(rq.Assess("e.1", partly))
+    assert first(case).sentence == "ask to run step both on arm (retry)"
 
 
 def test_no_observation_where_the_contract_permits_none() -> None:
