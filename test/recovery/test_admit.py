@@ -175,3 +175,10 @@ def test_a_duplicate_to_come_is_no_completion() -> None:
 def test_hazards_are_counted_and_never_played() -> None:
     f = frame(op("a", alternatives=[{"id": "x", "past": [{"commit_at": 0}, {"commit_at": None}]}]))
     assert hazards(f, initial(f).members[0][0]) == (0, 1, 0, 0)
+
+
+def test_the_hazard_of_an_unmet_dependency() -> None:
+    """Of an effect of unknown time whose dependency is not met, or may not be by then."""
+    for first, hazard in ((NOT, 1), (UNKNOWN, 1), (DONE, 0)):
+        f = frame(op("a", alternatives=[first]), op("b", after=["a"], alternatives=[UNKNOWN]))
+        assert hazards(f, initial(f).members[0][0])[2] == hazard
