@@ -2,7 +2,7 @@
 #
 #   ROS=kilted|jazzy   which ROS 2 (default: the distribution sourced in this terminal, else kilted from wheels)
 #   PYTHON=python3     which Python creates the environment
-#   JOBS=auto          how many tests run at once (0: one after the other, in this process)
+#   JOBS=              how many tests run at once (default: a core has one and a half; 0: one after the other, in this process)
 #   FAULT=             which story the demo tells
 #   ARGS=              further arguments: for pytest under test and smoke, for the program under demo, bench, ...
 
@@ -10,9 +10,11 @@ PYTHON ?= python3
 ROS ?= $(or $(ROS_DISTRO),kilted)
 FAULT ?=
 ARGS ?=
-# Tests run side by side: most wait for processes of their own, each in a ROS domain of its own.
-JOBS ?= auto
+# Tests run side by side: most wait for processes of their own, each in a ROS domain of its own, and leave a core
+# half idle meanwhile.
+JOBS ?= $(shell echo $$(( ($$(nproc 2>/dev/null || echo 2) * 3 + 1) / 2 )))
 
+PYTEST := python -m pytest -n $(JOBS) --maxprocesses=4 --dist=worksteal
 RUN := .env/$(ROS)/run
 STEP := scripts/step
 # The code that is type-checked: what exists of it.
@@ -40,11 +42,11 @@ demo: env ## the heating task, end to end (FAULT=none, heater_fails, evidence_lo
 
 test: lint ## lint, types, layers, then all tests
 	@$(STEP) 'tests' 'one test alone: $(RUN) python -m pytest test/... -k NAME' \
-		$(RUN) python -m pytest -n $(JOBS) --maxprocesses=4 --dist=worksteal $(ARGS)
+		$(RUN) $(PYTEST) $(ARGS)
 
 smoke: env ## the short real-node check that runs on every distribution
 	@$(STEP) 'smoke tests on $(ROS)' 'one test alone: $(RUN) python -m pytest -m smoke -k NAME' \
-		$(RUN) python -m pytest -m smoke $(ARGS)
+		$(RUN) $(PYTEST) -m smoke $(ARGS)
 
 lint: env ## style, types and layers, changing nothing
 	@$(STEP) 'style: ruff check' 'make format mends much of it' $(RUN) ruff check .

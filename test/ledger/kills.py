@@ -33,6 +33,7 @@ from pathlib import Path
 if __name__ == "__main__":  # run as a script: from the source tree, whatever is installed
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from adf_ea_ros.ledger import wal
 from adf_ea_ros.ledger.errors import LedgerError, LedgerUnavailable
 from adf_ea_ros.ledger.record import Record, canonical
 from adf_ea_ros.ledger.sql import SqlLedger
@@ -51,6 +52,7 @@ Open = Callable[[], SqlLedger]
 
 def work(opened: Open, report: int, seed: int) -> None:
     """The process that is killed."""
+    wal.EVERY = 3  # moves of the log are killed as well
     chance = random.Random(seed)
     ledger = opened()
     generation = ledger.open_writer(f"appender {os.getpid()}")
