@@ -73,6 +73,7 @@ class Work:
         self.state = state
         self.now = now
         self.leases: tuple[Lease, ...] = ()
+        self.replaced: tuple[str, ...] = ()
         self.events: list[ev.AnyEvent] = []
 
     def emit(self, event: ev.AnyEvent) -> None:

@@ -52,6 +52,7 @@ class Dispatch(Request, frozen=True, tag=True):
     assessed: Findings = ()
     baseline: tuple[tuple[str, str, Value], ...] = ()  # (subject, path, value) before it runs
     leases: tuple[Lease, ...] = ()  # held by other authorities
+    replaced: tuple[str, ...] = ()  # contracts of the step that are not the loaded ones any more (rule X12)
 
 
 class Report(Request, frozen=True, tag=True):
@@ -150,6 +151,7 @@ class Approve(Request, frozen=True, tag=True):
     by: str
     reason: str = ""
     valid_for: Ns = 0  # 0: as long as the contract allows; never longer
+    replaced: tuple[str, ...] = ()  # as for a dispatch
 
 
 class Withdraw(Request, frozen=True, tag=True):

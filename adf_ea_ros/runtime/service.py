@@ -19,7 +19,9 @@ from adf_ea_ros.authority.model import OPEN, Attempt, Interaction
 from adf_ea_ros.authority.reasons import refuse
 from adf_ea_ros.authority.rules import x_rules
 from adf_ea_ros.authority.rules.x10_lease import Lease, needed
+from adf_ea_ros.authority.rules.x12_approval import contract_names, terms
 from adf_ea_ros.authority.state import State, fact_key
+from adf_ea_ros.contracts.canonical import fingerprint
 from adf_ea_ros.contracts.catalog import Catalog
 from adf_ea_ros.contracts.conditions import Ns, Value
 from adf_ea_ros.evidence.buffer import RouteBuffer, qualify_routes
@@ -130,7 +132,14 @@ class AuthorityService:
             if name != episode
             for fact in _facts(state, attempt)
         )
-        return rq.Dispatch(step, provider, 0, elsewhere, baseline=self._baseline(episode, step, now))
+        return rq.Dispatch(
+            step,
+            provider,
+            0,
+            elsewhere,
+            baseline=self._baseline(episode, step, now),
+            replaced=self._replaced(episode, step),
+        )
 
     def observe(self, episode: str, step: str, now: Ns) -> Decision:
         """Spend an observation on a step (rule 5)."""
@@ -149,7 +158,8 @@ class AuthorityService:
 
         ``valid_for`` in ns; 0: as long as the contract allows.
         """
-        return self._ask(episode, rq.Approve(step, by, reason, valid_for), now)
+        replaced = self._replaced(episode, step)
+        return self._ask(episode, rq.Approve(step, by, reason, valid_for, replaced), now)
 
     def withdraw(self, episode: str, step: str, by: str, reason: str, now: Ns) -> Decision:
         """A person takes a step's approval back, where nothing has used it (rule X12)."""
@@ -295,6 +305,27 @@ class AuthorityService:
         wanted = needed(node.operation, provider) if node is not None else ()
         found = self.book.ledger.leases(wanted) if wanted else []
         return tuple(Lease(one.subject, one.holder, one.attempt, one.since) for one in found)
+
+    def _replaced(self, episode: str, step: str) -> tuple[str, ...]:
+        """Contracts of a step that needs an approval which are not those that are loaded now (rule X12).
+
+        An authority that was restarted with other files goes on with plans that were admitted under the old.
+        """
+        state = self._settled(episode)
+        node = state.proposal.nodes.get(step) if state is not None else None
+        if state is None or node is None or not terms(state, node):
+            return ()
+        return tuple(name for name, bound in contract_names(node).items() if self._loaded(name) != bound)
+
+    def _loaded(self, name: str) -> str:
+        """The fingerprint of a contract as it is loaded; empty where it is not."""
+        kind, _, name = name.partition("/")
+        try:
+            if kind == "capability":
+                return fingerprint(self.catalog.capability(name))
+            return fingerprint(self.catalog.provider(name))
+        except KeyError:
+            return ""
 
     def ask(self, episode: str, request: rq.AnyRequest, now: Ns) -> Decision:
         """Decide on a request that is grounded already, with the evidence of this moment."""

@@ -43,6 +43,7 @@ class Bench:
         self._open: set[str] = set()
         self._purged: set[str] = set()
         self._plan: dict[str, str] = {}
+        self._steps: dict[str, Step] = {}
         self._opened: SqlLedger | None = None
         self.start()
         self.begin()
@@ -83,6 +84,7 @@ class Bench:
         steps = (Step("vent", "vent", wanted), *more)
         decision = self.authority.revise(self.episode, steps, author, self.time)
         assert decision.authorized, decision.sentence
+        self._steps = {step.id: step for step in steps}
         self._plan = {step.id: self._what(step) for step in steps}
         self._add("planned", author=author, steps=self._plan)
 
@@ -134,7 +136,7 @@ class Bench:
             attempt=attempt.id,
             step=step,
             provider=provider,
-            what=self._plan[step],
+            what=self._what(self._steps[step]),
             subject=".".join(operation.effects[0].condition.fact),
             reserved=operation.capability == "vent",
         )

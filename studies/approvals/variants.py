@@ -49,6 +49,11 @@ class _Unbound(Without):
 class WithoutBinding(_Unbound):
     """An approval is one of the step's name: whatever that step is by now, and whichever attempt of it."""
 
+    def _commit(self, episode: str, state: State, request: rq.AnyRequest, now: Ns) -> Decision:
+        if isinstance(request, rq.Dispatch):
+            request = replace(request, replaced=())
+        return super()._commit(episode, state, request, now)
+
     def loose(self, state: State, node: Node, given: Approval, now: Ns) -> Approval:
         """See ``_Unbound``."""
         due = binding_of(state, node, (), now)

@@ -232,6 +232,14 @@ def _(w: Bench) -> None:
     w.through(w.send())
 
 
+@world("another contract since, and the old plan", "binding", legal=False, effects=0)
+def _(w: Bench) -> None:
+    w.approve()
+    w.crash(contract=True)
+    w.look()
+    w.through(w.send())
+
+
 @world("the provider was revoked and granted again", "generation", legal=False, effects=0)
 def _(w: Bench) -> None:
     w.approve()

@@ -189,6 +189,7 @@ MUTANTS: list[Mutant] = [
         ("revoked and granted again is the same", "    if now not in given.providers:", "    if provider not in {name for name, _, _ in given.providers}:"),
         ("another contract of a provider is the same", 'binding.fingerprint if binding is not None else ""', "next((f for p, f, _ in given.providers if p == provider), '')"),
         ("any provider will do", "    if now not in given.providers:", "    if False:"),
+        ("a plan of exchanged contracts will do", "    if not others:", "    if True:"),
     ),
     *_m(
         "rules/x12_giving.py",
@@ -198,6 +199,7 @@ MUTANTS: list[Mutant] = [
         ("planners give approvals", "    return refusals + planned(state, by)", "    return refusals"),
         ("a retry is approved while the attempt runs", "    if last is not None and last.interaction in _UNDER_WAY:", "    if False:"),
         ("ineligible providers are approved too", "usable = [binding for binding in node.operation.bindings if eligible(work, binding) is None]", "usable = list(node.operation.bindings)"),
+        ("a plan of exchanged contracts is approved", "current = [b for b in usable if not outdated(node, b.provider, request.replaced)]", "current = usable"),
         ("whoever approves says for how long", "until = min(work.now + request.valid_for, given.valid_until) if", "until = work.now + request.valid_for if"),
         ("what was used is taken back", "    if given.attempt or given.withdrawn:", "    if False:"),
     ),

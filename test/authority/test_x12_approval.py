@@ -140,6 +140,20 @@ def test_it_is_for_what_was_approved(other: Operation) -> None:
     refused(one.dispatch("open"), "X12.changed")
 
 
+def test_a_plan_from_before_the_contracts_were_exchanged_is_not_what_was_approved() -> None:
+    one = approved()
+    for name in ("capability/open", "provider/arm"):
+        refused(one.ask(rq.Dispatch("open", "arm", replaced=(name,))), "X12.changed")
+    refused(one.ask(rq.Approve("open", "ann", replaced=("capability/open",))), "X12.changed")
+    given = one.ask(rq.Approve("open", "ann", replaced=("provider/spare", "capability/other")))
+    assert given.sentence == "ann approves attempt 1 of open {} on arm"
+    refused(
+        one.ask(rq.Dispatch("open", "spare", replaced=("provider/spare",))), "X12.changed", "X12.provider"
+    )
+    granted(one.ask(rq.Dispatch("open", "arm", replaced=("provider/spare", "capability/other"))), "R2")
+    granted(Case().ask(rq.Dispatch("open", "arm", replaced=("capability/open",))), "R2")  # nobody is asked
+
+
 def test_a_new_proposal_with_the_same_step_ends_no_approval() -> None:
     one = approved()
     one.revise()

@@ -49,7 +49,7 @@ def admissible(work: Work, node: Node, provider: str, elsewhere: Elsewhere = ())
             if (subject, path) in concerned
         ]
     refusals += held(work.leases, node.operation, provider)
-    refusals += unapproved(work.state, node, provider, work.now)
+    refusals += unapproved(work.state, node, provider, work.now, work.replaced)
     if work.state.physical < 1:
         refusals.append(refuse("R2.budget"))
     return refusals

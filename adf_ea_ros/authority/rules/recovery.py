@@ -37,7 +37,7 @@ def dispatch(work: Work, request: Dispatch) -> Outcome:
     node = state.proposal.nodes.get(request.node)
     if node is None:
         return denied(refuse("R2.unknown_node", f"the admitted proposal has no step {request.node!r}"))
-    work.leases = request.leases
+    work.leases, work.replaced = request.leases, request.replaced
     absorb(work, request.view)
     key = node.operation.key
     pending = work.state.pending(key)

@@ -8,6 +8,7 @@ X12 Approval: let Terms(o, S) be what the contract of o asks of an approval, and
     A dispatch of n to p needs, beside all else in Adm(o, S), where Terms(o, S) is not empty:
                        the latest q of n is neither withdrawn, nor used up, nor over (t <= valid_until)
                   and  o, its contract, its arguments and the number of the attempt are what q binds
+                  and  the contracts of o and p are the loaded ones: others would make something else of it
                   and  p was eligible without interruption since q, and no halt came after q
                   and  who gave q has not planned n since
     Effect of that dispatch: q is used up, in the decision, and so the transaction, that makes the attempt.
@@ -68,7 +69,9 @@ def number(state: State, node: Node) -> int:
     return (record.attempts if record is not None else 0) + 1
 
 
-def unapproved(state: State, node: Node, provider: str, now: Ns) -> list[Refusal]:
+def unapproved(
+    state: State, node: Node, provider: str, now: Ns, replaced: tuple[str, ...] = ()
+) -> list[Refusal]:
     """Every reason for which a dispatch of the step to the provider lacks a person's approval now."""
     asked = terms(state, node)
     if not asked:
@@ -79,6 +82,7 @@ def unapproved(state: State, node: Node, provider: str, now: Ns) -> list[Refusal
     return over(given, now) or [
         *planned(state, given.by),
         *_changed(state, node, given),
+        *outdated(node, provider, replaced),
         *_interrupted(state, node, given, provider),
     ]
 
@@ -119,6 +123,22 @@ def planned(state: State, by: str) -> list[Refusal]:
     if person(by) in {person(state.planner), person(state.proposal.author)} - {""}:
         return [refuse("X12.own_step", f"{by} planned this step, and so may not approve it")]
     return []
+
+
+def contract_names(node: Node) -> dict[str, str]:
+    """The contracts of a step, as ``capability/ID`` and ``provider/ID``, with the fingerprints it knows."""
+    bound = {f"provider/{binding.provider}": binding.fingerprint for binding in node.operation.bindings}
+    return {f"capability/{node.operation.capability}": node.operation.fingerprint, **bound}
+
+
+def outdated(node: Node, provider: str, replaced: tuple[str, ...]) -> list[Refusal]:
+    """Where the step was admitted under another contract than the one that would make a request of it now."""
+    mine = (f"capability/{node.operation.capability}", f"provider/{provider}")
+    others = [name for name in mine if name in replaced]
+    if not others:
+        return []
+    text = f"step {node.id!r} was admitted under another contract of {' and '.join(others)}: propose it again"
+    return [refuse("X12.changed", text)]
 
 
 def _changed(state: State, node: Node, given: Approval) -> list[Refusal]:

@@ -4,7 +4,7 @@ Approve(n, S) iff  the episode is not halted, n is a step of D, and Terms(o, S) 
               and  who approves is named, by each of the Terms too where they name anybody, and planned
                    nothing: is neither the planner of the episode nor the author of D
               and  the latest attempt of k(o) has ended, or its answer is lost
-              and  some binding of o is eligible
+              and  some binding of o is eligible, and its contract and that of o are the loaded ones
 Effect: an approval (X12) of the next attempt of k(o) by the providers that are eligible, in place of an
     earlier one of n. It lasts as long as was asked for, and no longer than the Terms allow.
 
@@ -22,7 +22,7 @@ from adf_ea_ros.authority.model import OPEN, ApprovalTerms, Interaction, Node
 from adf_ea_ros.authority.reasons import Refusal, refuse
 from adf_ea_ros.authority.requests import Approve, Withdraw
 from adf_ea_ros.authority.rules.eligibility import eligible
-from adf_ea_ros.authority.rules.x12_approval import binding_of, over, planned, terms
+from adf_ea_ros.authority.rules.x12_approval import binding_of, outdated, over, planned, terms
 from adf_ea_ros.authority.state import State
 
 _UNDER_WAY = OPEN - {Interaction.LOST}
@@ -40,16 +40,18 @@ def approve(work: Work, request: Approve) -> Outcome:
     if not asked:
         return denied(refuse("X12.not_needed", f"{node.operation.capability} asks for no approval"))
     usable = [binding for binding in node.operation.bindings if eligible(work, binding) is None]
+    current = [b for b in usable if not outdated(node, b.provider, request.replaced)]
     refusals = _may_give(state, asked, request.by) + _ahead(state, node)
-    if not usable:
+    if not current:
         refusals += list(filter(None, (eligible(work, b) for b in node.operation.bindings)))
+        refusals += [fault for b in usable for fault in outdated(node, b.provider, request.replaced)]
         refusals += [] if node.operation.bindings else [refuse("R1.no_provider")]
     if refusals:
         return denied(*refusals)
-    given = binding_of(state, node, usable, work.now)
+    given = binding_of(state, node, current, work.now)
     until = min(work.now + request.valid_for, given.valid_until) if request.valid_for else given.valid_until
     work.emit(ev.Approved(replace(given, by=request.by, reason=request.reason, valid_until=until)))
-    names = " or ".join(binding.provider for binding in usable)
+    names = " or ".join(binding.provider for binding in current)
     why = f": {request.reason}" if request.reason else ""
     what = f"attempt {given.number} of {node.operation.capability} {node.operation.arguments} on {names}"
     return granted("X12", f"{request.by} approves {what}{why}")
