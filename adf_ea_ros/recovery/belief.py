@@ -50,10 +50,7 @@ class Branch(NamedTuple):
 
 def initial(frame: Frame) -> Belief:
     """The belief at 0: the joint support where the task gives one, else the product of the alternatives."""
-    members: dict[World, int] = {}
-    for chosen, weight in assignments(frame):
-        world = begin(frame, chosen)
-        members[world] = members.get(world, 0) + weight
+    members = [(begin(frame, chosen), weight) for chosen, weight in assignments(frame)]
     return _reduced(members, 0, 0, 0, 0, 0, False)[1]
 
 
@@ -75,11 +72,10 @@ def assignments(frame: Frame) -> list[tuple[tuple[int, ...], int]]:
 
 def branches(frame: Frame, belief: Belief, action: Action) -> list[Branch]:
     """What may be observed after ``action``, in a fixed order, with the belief that each leads to."""
-    split: dict[Observation, dict[World, int]] = {}
-    for world, weight in belief.members:
+    split: dict[Observation, list[tuple[World, int]]] = {}
+    for world, weight in belief.members:  # of two assignments no world is the same: it knows its alternatives
         after, seen = frame.step(world, action, belief.time)
-        members = split.setdefault(seen, {})
-        members[after] = members.get(after, 0) + weight
+        split.setdefault(seen, []).append((after, weight))
     task, spent = frame.task, expense(frame.task, action)
     public = (
         belief.time + spent.duration,
@@ -105,8 +101,14 @@ def update(frame: Frame, belief: Belief, action: Action, observation: Observatio
 
 
 def _reduced(
-    members: dict[World, int], time: int, fees: int, actions: int, writes: int, queries: int, over: bool
+    members: list[tuple[World, int]],
+    time: int,
+    fees: int,
+    actions: int,
+    writes: int,
+    queries: int,
+    over: bool,
 ) -> tuple[int, Belief]:
-    factor = math.gcd(*members.values())
-    kept = tuple(sorted((world, weight // factor) for world, weight in members.items()))
+    factor = math.gcd(*(weight for _, weight in members))
+    kept = tuple(sorted((world, weight // factor) for world, weight in members))
     return factor, Belief(time, fees, actions, writes, queries, over, kept)
