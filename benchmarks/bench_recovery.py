@@ -25,7 +25,10 @@ DOUBTS = (0, 2, 4, 6, 8, 10, 12)
 
 
 DONE_OR_NOT: list[dict[str, Any]] = [{"id": "done", "past": [{"commit_at": 0}]}, {"id": "not"}]
-QUICK_OR_SLOW: list[dict[str, Any]] = [{"id": "quick"}, {"id": "slow", "writes": [{"delay": 2, "reply": "lost"}]}]
+QUICK_OR_SLOW: list[dict[str, Any]] = [
+    {"id": "quick"},
+    {"id": "slow", "writes": [{"delay": 2, "reply": "lost"}]},
+]
 """Harmless in every world: no check ends before it has looked at all of them."""
 
 

@@ -135,7 +135,7 @@ class Planner:
         if known is not None:
             return known
         found = leaf(self.frame, belief)
-        if depth > 0 and not belief.handed_over and not found.completion:
+        if depth > 0 and not found.completion:
             allowed = self._allowed(belief)
             if allowed:
                 self._expand()

@@ -28,7 +28,7 @@ from adf_ea_ros.ledger.store import Exchange, Ledger
 from adf_ea_ros.runtime.leases import Leases
 
 CHECKPOINT_EVERY = 4096
-"""Least events between checkpoints of an episode: bounds what a restart has to fold, some 150,000 a second."""
+"""Least events between checkpoints of an episode: bounds what a restart folds, some 150,000 a second."""
 CHECKPOINT_SHARE = 16
 """A long episode is checkpointed after this part of its events: one checkpoint writes the whole state, and
 always after as many events would cost more with each of them."""
