@@ -215,8 +215,6 @@ def _ranked(
     """The pieces in their order, the depth that was completed, and what chose the first of them."""
     frame = seen.frame
     allowed = permitted(frame, belief)
-    # What the model knows to be harmful in some world is not advised, though a rule would permit it.
-    options = [o for o in options if o.action in allowed or o.piece.action is Kind.OBSERVE]
     among = [action for action in dict.fromkeys(o.action for o in options) if action in allowed]
     if budget is None:
         budget = min(max(EFFORT // (len(belief.members) * len(actions(frame))), LEAST), MOST)
@@ -230,10 +228,12 @@ def _ranked(
     if not order or order[0] in early or values.get(order[0], now)[:2] <= now[:2]:
         first, basis = _by_rule(seen, belief, among, early), "rules"
         order.sort(key=lambda action: action != first)
-    looks = any(o.action not in allowed for o in options)
-    given_up = basis == "rules" and order[:1] == [HAND_OVER] and not looks
+    beside = any(o.action not in allowed for o in options)
+    given_up = basis == "rules" and order[:1] == [HAND_OVER] and not beside
     if not given_up and HAND_OVER in order:
-        order.remove(HAND_OVER)  # a look comes before giving up, also one that the model has no place for
+        order.remove(
+            HAND_OVER
+        )  # what is permitted comes before giving up, also what the model does not plan on
     rank = {action: i for i, action in enumerate(order)}
     rank.setdefault(HAND_OVER, len(order) + 1)
     pieces = []

@@ -126,6 +126,17 @@ def test_a_handover_says_what_a_person_has_to_know() -> None:
     assert dict(found.spent) == {"fees": 1, "actions": 1, "time": 1}
 
 
+def test_what_is_there_and_will_not_stay_is_owed() -> None:
+    undone = {"id": "undone", "past": [{"commit_at": 0}, {"commit_at": 4, "kind": "undo"}]}
+    doubtful = {"id": "doubtful", "past": [{"commit_at": 0}, {"commit_at": None}]}
+    f = frame(
+        op("a", promises={"reversible": True}, alternatives=[undone]),
+        op("b", effect="replace", alternatives=[doubtful]),
+        op("c", alternatives=[DONE]),
+    )
+    assert handoff(f, initial(f)).owed == ("a: there", "b: there")
+
+
 def test_a_handover_tells_what_is_still_to_come() -> None:
     f = frame(op("a", alternatives=[LATER]))
     found = handoff(f, initial(f))
