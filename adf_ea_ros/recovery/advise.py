@@ -222,18 +222,16 @@ def _ranked(
     now, layer = leaf(frame, belief), found.deepest
     values = dict(layer.values) if layer is not None else {}
     early = [a for a in among if a.kind is ActionKind.QUERY and a.subject not in seen.ripe]
-    # A look at what is still under way comes behind waiting for it, whatever it may show by luck.
-    order = sorted(values or among, key=lambda action: action in early)
+    order = list(values or among)
     basis = "search"
+    # A look at what is still under way is not the first thing to do, whatever it may show by luck.
     if not order or order[0] in early or values.get(order[0], now)[:2] <= now[:2]:
         first, basis = _by_rule(seen, belief, among, early), "rules"
         order.sort(key=lambda action: action != first)
     beside = any(o.action not in allowed for o in options)
     given_up = basis == "rules" and order[:1] == [HAND_OVER] and not beside
     if not given_up and HAND_OVER in order:
-        order.remove(
-            HAND_OVER
-        )  # what is permitted comes before giving up, also what the model does not plan on
+        order.remove(HAND_OVER)  # behind all that is permitted, also what the model does not plan on
     rank = {action: i for i, action in enumerate(order)}
     rank.setdefault(HAND_OVER, len(order) + 1)
     pieces = []

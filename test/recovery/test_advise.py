@@ -141,6 +141,15 @@ def test_a_repair_of_what_was_lost_and_is_needed() -> None:
     assert piece.progress == 1.0
 
 
+def test_what_was_lost_and_is_not_needed_any_more_is_no_obligation() -> None:
+    case = Case(PLACED)
+    case.do("open")
+    case.do("put", open=True)
+    case.wait(1).refresh(open=False, inside=True)
+    assert "open" not in picture(case.state, case.now).steps
+    assert first(case).action is Kind.CLAIM
+
+
 def test_what_is_established_and_unknown_now_is_observed() -> None:
     case = Case(PLACED)
     case.do("open")
@@ -288,6 +297,39 @@ def test_an_empty_budget() -> None:
     assert Kind.DISPATCH not in kinds(told(spent))
 
 
+def test_no_completion_is_promised_over_what_is_blocked() -> None:
+    """The cabinet was shut by somebody, and no step opens it."""
+    plan = (Node("ring", RING), Node("put", operation("put", effect("placed", INSIDE), needs=(OPEN,))))
+    case = Case(PLACED, goal("rang", RING, ObligationKind.EVENT), plan=())
+    case.revise(*plan, view=case.view(open=True))
+    assert first(case).completion == 1.0
+    case.wait(1).refresh(open=False)
+    piece = first(case)
+    assert (piece.step, piece.completion) == ("ring", 0.0)
+
+
+def test_no_completion_is_promised_beyond_the_physical_budget() -> None:
+    """What was opened is shut again: to open it and to put the cup in takes two requests, and one is left."""
+    for physical, completion in ((2, 0.0), (3, 1.0)):
+        case = Case(PLACED, physical=physical)
+        case.do("open")
+        case.wait(1).refresh(open=False)
+        piece = first(case)
+        assert (piece.sentence, piece.completion) == ("ask to run step open on arm (repair)", completion)
+
+
+def test_no_completion_is_promised_beyond_the_observation_budget() -> None:
+    nodes = (Node("a", _step(0)), Node("b", _step(1)))
+    for observation, hope in ((1, False), (2, True)):
+        case = Case(goal("g", nodes[0].operation), plan=nodes, observation=observation)
+        for node in nodes:
+            case.answer(case.run(node.id), Interaction.LOST)
+        case.wait(11)
+        piece = first(case)
+        assert piece.action is Kind.OBSERVE
+        assert (piece.completion > 0) is hope
+
+
 def test_a_goal_that_no_step_brings_about_is_never_promised() -> None:
     ready = fact_goal("ready", INSIDE, ObligationKind.STATE)
     step = operation("open", effect("opened", OPEN))
@@ -381,6 +423,14 @@ def test_a_long_plan_is_looked_at_as_far_as_the_model_goes(count: int) -> None:
     piece = first(case)
     assert (piece.action, piece.step) == (Kind.DISPATCH, "n00")
     assert (piece.completion > 0) == (count == 1)
+
+
+def test_an_alias_is_the_same_obligation() -> None:
+    alias = operation("unlatch", effect("unlatched", OPEN))
+    assert alias.key == OPEN_IT.key
+    case = Case(PLACED, plan=(*PLAN, Node("unlatch", alias)))
+    case.run("open")
+    assert picture(case.state, case.now).steps == ("open", "put")
 
 
 def test_many_in_doubt_at_once_stay_within_bounds() -> None:
