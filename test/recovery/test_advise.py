@@ -16,6 +16,7 @@ from kit import (
     INSIDE,
     MAX_AGE,
     OPEN,
+    OPEN_IT,
     PLACED,
     PLAN,
     PROMISES,
