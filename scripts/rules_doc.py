@@ -36,6 +36,7 @@ MODULES = (
     "x_rules",
     "x10_lease",
     "x11_standing",
+    "x11_heir",
     "x12_approval",
     "x12_giving",
 )

@@ -33,6 +33,8 @@ class Inheritance(msgspec.Struct, frozen=True):
     retries: int
     certificates: tuple[Certificate, ...]
     touched: tuple[tuple[str, Ns], ...]  # fact: samples up to here say nothing of now
+    provider: str = ""  # of the latest attempt
+    findings: tuple[Finding, ...] = ()  # the latest by which its certificates are judged
 
 
 class EpisodeStarted(Event, frozen=True, tag=True):
@@ -51,6 +53,8 @@ class EpisodeStarted(Event, frozen=True, tag=True):
     planner: str = ""
     generation: int = 0
     inherited: tuple[Inheritance, ...] = ()  # of a standing episode that goes on in this one
+    touched: tuple[tuple[str, Ns], ...] = ()  # by that one: facts of no account, as ``Inheritance.touched``
+    broken: tuple[tuple[str, Ns], ...] = ()  # preservation obligations that failed in that one
 
 
 class Decided(Event, frozen=True, tag=True):

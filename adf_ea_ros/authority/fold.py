@@ -53,6 +53,8 @@ def _started(state: State, event: ev.EpisodeStarted) -> State:
         occurrences=Map(event.occurrences),
         physical=event.physical,
         observation=event.observation,
+        touched=Map(event.touched),
+        broken=Map(event.broken),
     )
     for account in event.inherited:
         started = _inherited(started, account)
@@ -60,11 +62,15 @@ def _started(state: State, event: ev.EpisodeStarted) -> State:
 
 
 def _inherited(state: State, account: ev.Inheritance) -> State:
-    record = KeyRecord(operation=account.operation, retries=account.retries, attempts=1)
+    record = KeyRecord(
+        operation=account.operation, retries=account.retries, attempts=1, provider=account.provider
+    )
+    found = {fact_key(one.requirement, one.condition): one for one in account.findings}
     state = replace(
         state,
         keys=state.keys.set(account.key, record),
         touched=state.touched.update(dict(account.touched)),
+        facts=state.facts.update(found),
     )
     for certificate in account.certificates:
         state = _certified(state, ev.Certified(certificate))

@@ -111,10 +111,8 @@ def _effects(state: State, operation: Operation) -> Iterator[Question]:
 
 def _present(state: State, requirement: Requirement, key: str = "") -> Question:
     """A question about now: only samples from after the fact was last touched can answer it."""
-    record = state.keys.get(key)
-    executor = state.attempts[record.latest].provider if record is not None and record.latest else ""
     after = state.touched.get(fact_name(requirement.condition.fact), -1)
-    return Question(requirement, Context(executor=executor, after=after))
+    return Question(requirement, Context(executor=state.executor(key), after=after))
 
 
 def _of_pending(state: State, key: str, now: Ns) -> Iterator[Question]:

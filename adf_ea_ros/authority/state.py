@@ -39,6 +39,7 @@ class KeyRecord(msgspec.Struct, frozen=True, gc=False):
     retries: int = 0  # failure-retry allowance left; set once, by the first dispatch
     attempts: int = 0
     latest: str = ""  # latest attempt
+    provider: str = ""  # of the latest attempt, where that was made in an episode before this one (X11)
     established: bool = False  # every effect was certified at least once
     certificates: Map[str, str] = Map()  # effect by its meaning (``effect_key``): certificate id
 
@@ -105,6 +106,11 @@ class State(msgspec.Struct, frozen=True):
         """Established(o, L): some earlier occurrence was certified in all its effects."""
         record = self.keys.get(key)
         return record is not None and record.established
+
+    def executor(self, key: str) -> str:
+        """The provider of the latest attempt of a key; empty where nothing was dispatched."""
+        record = self.keys.get(key, KeyRecord())
+        return self.attempts[record.latest].provider if record.latest else record.provider
 
     def finding(self, requirement: str, condition: Condition, now: Ns) -> Finding | None:
         """The latest finding that is still current at ``now``; none otherwise, and none from the future."""

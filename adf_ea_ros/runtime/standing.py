@@ -8,17 +8,16 @@ one call under the one writer, so two goals cannot get between each other's step
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
 
 import msgspec
 from msgspec.structs import replace
 
 from adf_ea_ros.authority import requests as rq
 from adf_ea_ros.authority.decision import Decision
-from adf_ea_ros.authority.events import Inheritance
 from adf_ea_ros.authority.grounding import GroundingFault, ground_operation, ground_task
 from adf_ea_ros.authority.model import EffectKind, Node, Operation, accounting_key
-from adf_ea_ros.authority.state import State, effect_key, fact_name
+from adf_ea_ros.authority.rules.x11_heir import at_rest, heir, may_give_way
+from adf_ea_ros.authority.state import State, effect_key
 from adf_ea_ros.contracts.conditions import Ns
 from adf_ea_ros.contracts.model import Task
 from adf_ea_ros.runtime.service import AuthorityService
@@ -89,11 +88,11 @@ class Standing:
             episode, decision = self._service.start_episode(task.id, asked.author, now)
             return episode, None if episode else decision
         # Two of them: a crash came between the beginning of one and the end of the other, which was long.
-        current, *past = sorted(mine, key=lambda state: (_at_rest(state, now), len(state.attempts)))
+        current, *past = sorted(mine, key=lambda state: (at_rest(state, now), len(state.attempts)))
         for old in past:
-            if _at_rest(old, now):
+            if at_rest(old, now):
                 self._end(old, current.episode, asked.author, now)
-        if len(current.attempts) >= self._length and not current.halted and _at_rest(current, now):
+        if len(current.attempts) >= self._length and may_give_way(current, now):
             return self._roll_over(current, task, asked.author, now), None
         return current.episode, None
 
@@ -107,21 +106,15 @@ class Standing:
             start = ground_task(self._service.catalog, task, name, author, now)
         except GroundingFault:
             return old.episode
-        start = replace(
-            start,
-            generation=self._service.book.generation,
-            inherited=tuple(_established(old)),
-            physical=old.physical,
-            observation=old.observation,
-        )
+        start = heir(replace(start, generation=self._service.book.generation), old)
         if not self._service.begin(rq.Begin(start, task.planners), now).authorized:
             return old.episode
         self._end(old, name, author, now)
         return name
 
-    def _end(self, old: State, heir: str, author: str, now: Ns) -> None:
-        reason = f"{len(old.attempts)} attempts, and none of them is open: {heir} goes on"
-        self._service.stop(old.episode, author, reason, now, heir)
+    def _end(self, old: State, name: str, author: str, now: Ns) -> None:
+        reason = f"{len(old.attempts)} attempts, and none of them is open: {name} goes on"
+        self._service.stop(old.episode, author, reason, now, name)
 
     # -- goals -----------------------------------------------------------------------------------------
 
@@ -144,12 +137,6 @@ class Standing:
 
 def _of(state: State, task: Task) -> bool:
     return state.standing and state.task.startswith(f"task/{task.id}@")
-
-
-def _at_rest(state: State, now: Ns) -> bool:
-    """Nothing is unresolved, and nothing that was verified could still act."""
-    lingering = (state.attempts[name] for name in state.lingering)
-    return not state.execution and not any(attempt.could_take_effect(now) for attempt in lingering)
 
 
 def _in_doubt(state: State, operation: Operation) -> Operation | None:
@@ -181,23 +168,3 @@ def _residual(state: State, node: Node) -> tuple[Node, ...]:
         if attempt.node in state.proposal.nodes and attempt.node != node.id
     ]
     return (*kept, node)
-
-
-def _established(state: State) -> Iterator[Inheritance]:
-    """The accounts of what holds: without them a goal for it would be carried out once more.
-
-    There are no more of them than there are facts: certificates of two states that exclude each other do not
-    stand beside each other.
-    """
-    for key, record in state.keys.items():
-        operation = record.operation
-        certificates = tuple(state.certificates[name] for name in record.certificates.values())
-        if (
-            record.established
-            and operation is not None
-            and all(effect.kind is EffectKind.STATE for effect in operation.effects)
-            and not any(certificate.revoked for certificate in certificates)
-        ):
-            facts = sorted(map(fact_name, operation.facts))
-            touched = tuple((fact, state.touched[fact]) for fact in facts if fact in state.touched)
-            yield Inheritance(key, operation, record.retries, certificates, touched)

@@ -16,6 +16,8 @@ from studies.checker.conditions import Fact, Json, fact, ident
 
 ANSWERED = ("SUCCEEDED", "ABORTED", "CANCELED", "ONE_WAY")
 NOT_EXECUTED = ("REJECTED", "NEVER_ACCEPTED")
+SEPARATOR = "\x1f"
+"""Stands between the subject and the path of a fact, where an event names one by one word."""
 POSITIVE = "SATISFIED"
 
 
@@ -111,8 +113,11 @@ class Books:
     changed.
     """
 
-    def __init__(self) -> None:
-        """Before the first event."""
+    def __init__(self, before: Books | None = None) -> None:
+        """Before the first event. ``before``: the books of a standing episode that goes on in this one."""
+        self.before = before
+        self.past: frozenset[str] = frozenset()  # attempts of that one
+        self.handed_to = ""
         self.start: Json = {}
         self.phase = ""
         self.generation = 0
@@ -158,7 +163,7 @@ class Books:
     def pending(self, key: str) -> Trial | None:
         """The unresolved attempt of a key."""
         account = self.accounts.get(key)
-        trial = self.trials[account.latest] if account is not None else None
+        trial = self.trials.get(account.latest) if account is not None else None
         return trial if trial is not None and trial.owed and not trial.superseded else None
 
     def established(self, key: str, operation: Json) -> bool:
@@ -230,6 +235,25 @@ class Books:
         self.start, self.phase, self.clock = event, "active", now
         self.generation = event["generation"]
         self.physical, self.observation = event["physical"], event["observation"]
+        if self.before is not None:
+            self._inherit(self.before, event, now)
+
+    def _inherit(self, before: Books, event: Json, now: int) -> None:
+        """What the event hands on, and what stays true whatever it says: who acted last, who may not."""
+        self.trials, self.past = dict(before.trials), frozenset(before.trials)
+        self.unavailable = before.unavailable
+        self.broken = frozenset(goal for goal, _ in event["broken"])
+        self.touched = {_fact_of(name): time for name, time in event["touched"]}
+        for given in event["inherited"]:
+            old = before.accounts.get(given["key"])
+            if old is None:
+                continue  # C26 says so
+            self.accounts[given["key"]] = Account(given["operation"], given["retries"], 1, old.latest)
+            self.touched.update({_fact_of(name): time for name, time in given["touched"]})
+            for found in given["findings"]:
+                self.facts[finding_name(found["requirement"], found["condition"])] = found
+            for certificate in given["certificates"]:
+                self._on_Certified({"certificate": certificate}, now)
 
     def _on_ProposalAdmitted(self, event: Json, now: int) -> None:
         self.nodes = {node["id"]: node for node in event["nodes"]}
@@ -335,7 +359,13 @@ class Books:
         self.phase = "completed"
 
     def _on_Stopped(self, event: Json, now: int) -> None:
-        self.phase = "stopped"
+        self.phase, self.handed_to = "stopped", event["handed_to"]
+
+
+def _fact_of(name: str) -> Fact:
+    """A fact by its name in the events."""
+    subject, _, path = name.partition(SEPARATOR)
+    return subject, path
 
 
 def touches(operation: Any) -> set[Fact]:

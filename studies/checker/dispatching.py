@@ -186,8 +186,14 @@ def _retry(
         found.append(Violation("C4", "the contract does not permit a retry after an absent effect"))
     if books.accounts[pending.key].retries < 1:
         found.append(Violation("C12", f"a retry of {pending.key} beyond its allowance"))
+    return found + _repeats(books, pending.key, modes, world, now)
+
+
+def _repeats(books: Books, key: str, modes: set[str], world: World, now: int) -> list[Violation]:
+    """C5, of a retry of this key: what earlier attempts do after it, and which events they had caused."""
+    found = []
     for trial in books.trials.values():
-        if trial.key != pending.key:
+        if trial.key != key:
             continue
         if world.to_come(trial.id, now):
             found.append(Violation("C5", f"{trial.id} still acts after its retry"))

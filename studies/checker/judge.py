@@ -14,6 +14,7 @@ from studies.checker.books import Books
 from studies.checker.completion import check_completion
 from studies.checker.conditions import Json, fact, holds
 from studies.checker.dispatching import check_dispatch
+from studies.checker.inheriting import check_handed_over, check_heir
 from studies.checker.progress import check_certified, check_end, check_settled, needed_for
 from studies.checker.properties import Violation
 from studies.checker.world import World
@@ -56,9 +57,9 @@ _LATE = {"Report", "Reconcile", "Restart", "Begin"}
 class Judge:
     """Judges a history decision by decision; ``fork`` lets an exploration branch."""
 
-    def __init__(self) -> None:
-        """Nothing has happened."""
-        self.books = Books()
+    def __init__(self, before: Judge | None = None) -> None:
+        """Nothing has happened. ``before``: of the standing episode that goes on in this one (C26)."""
+        self.books: Books = Books(before.books if before is not None else None)
 
     def fork(self) -> Judge:
         """An independent judge of the same past."""
@@ -78,15 +79,23 @@ class Judge:
         lost: list[Json] = []
         for event in events[1:]:
             found += self._structure(first, event)
-            if isinstance(event.get("attempt"), str) and event["attempt"] not in {"", *books.trials}:
+            if (
+                isinstance(event.get("attempt"), str)
+                and event["attempt"] not in {"", *books.trials} - books.past
+            ):
                 found.append(
                     Violation("C20", f"{event['type']} on {event['attempt']}, which was never dispatched")
                 )
+                continue
+            if event["type"] == "Revoked" and event["certificate"] not in books.certificates:
+                found.append(Violation("C20", f"{event['certificate']} is revoked, and was never granted"))
                 continue
             found += self._event(event, first, new, world)
             if event["type"] == "Revoked" and (needed := needed_for(books, event["certificate"])) is not None:
                 lost.append(needed)
             books.apply(event, now)
+            if event["type"] == "EpisodeStarted":
+                found += check_heir(books, event, world, now)
             new.append(event)
         books.apply(first, now)
         if sum(event["type"] == "Dispatched" for event in new) > 1:
@@ -99,7 +108,7 @@ class Judge:
         """The checks of one event's own kind, by the books just before it."""
         kind, books, now = event["type"], self.books, first["time"]
         if kind == "Dispatched":
-            return check_dispatch(books, event["attempt"], first, world, now)
+            return check_dispatch(books, event["attempt"], first, world, now) + check_handed_over(books)
         if kind == "Certified":
             return check_certified(books, event["certificate"], new, world, now)
         if kind == "StateSettled":
@@ -142,9 +151,9 @@ class Judge:
         return found
 
 
-def judge(history: Iterable[Json], world: World) -> list[Violation]:
-    """All violations of a finished history."""
-    one, found = Judge(), []
+def judge(history: Iterable[Json], world: World, before: Judge | None = None) -> list[Violation]:
+    """All violations of a finished history; ``before`` judged that of the episode that goes on in it."""
+    one, found = Judge(before), []
     for decision in decisions(history):
         found += one.decision(decision, world)
     return found

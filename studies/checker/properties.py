@@ -51,6 +51,11 @@ PROPERTIES: dict[str, str] = {
     "used any",
     "C25": "an approval is given where a contract asks for one, by whom it names, outside a halt, for what "
     "the next dispatch would be, while no attempt of it is under way; it is taken back only while unused",
+    "C26": "an heir goes on for one standing episode of its task that is active and not halted, with nothing "
+    "unresolved or owed and nothing that could still act; it starts with the budgets that were left, and "
+    "with the account of each established state whose certificates all stand, and no other: operation, "
+    "provider, certificates and retries as they were; what was touched last, found last and broken is known "
+    "to it; before it dispatches anything the other ended in its favour",
 }
 """Id: what must hold."""
 

@@ -49,6 +49,7 @@ def name(place: Place) -> bytes:
         sorted(state.unavailable),
         sorted(state.broken),
         place.restarts,
+        place.heirs,
         sorted((n.id, n.operation.capability, n.after) for n in state.proposal.nodes.values()),
         [_attempt(state.attempts[a], state, age, now) for a in sorted(alive)],
         sorted(_certificate(c, state, age) for c in state.certificates.values() if not c.revoked),
@@ -59,6 +60,7 @@ def name(place: Place) -> bytes:
                 r.attempts > 0,
                 r.established,
                 r.latest if r.latest in alive else "",
+                state.executor(k),
                 r.operation.capability if r.operation is not None else "",
                 sorted((e, bool(state.certificates[c].revoked)) for e, c in r.certificates.items()),
             )
@@ -94,7 +96,7 @@ def _under_way(state: State) -> list[str]:
     return sorted(
         key
         for key, record in state.keys.items()
-        if state.attempts[record.latest].interaction in OPEN - {Interaction.LOST}
+        if record.latest and state.attempts[record.latest].interaction in OPEN - {Interaction.LOST}
     )
 
 

@@ -54,6 +54,7 @@ class Model:
     halts: bool = False
     approvers: tuple[str, ...] = ()  # people who may be asked to approve a step
     approvals: int = 0  # how many may be given
+    heirs: int = 0  # how often a standing episode at rest may give way to a new one
     kinds: dict[Fact, EffectKind] = field(default_factory=dict)
 
 
@@ -303,6 +304,19 @@ def parallel(*, same: bool = False) -> Model:
     )
 
 
+def home() -> Model:
+    """A gate's standing task, without obligations: A stays with the provider that did it first, and may be
+    undone by another goal, or lost.
+    """
+    stays: dict[Cause, tuple[Disposition, ...]] = {
+        cause: tuple(d for d in Disposition if d is not Disposition.REBIND) for cause in Cause
+    }
+    one = operation("set_a", effect("a_set", A), providers=("p", "q"), permits=stays)
+    two = operation("unset_a", effect("a_unset", NOT_A), providers=("r",))
+    plans = ((Node("a", one),), (Node("b", two),))
+    return Model("home", start((), 3), plans, ((A.fact, False),), (A.fact,), 1, revoke=("p",))
+
+
 TERMS = ApprovalTerms(2, ("ann", "robot"))
 
 
@@ -330,9 +344,10 @@ def approval(*, alias: bool = False, need: bool = False) -> Model:
     )
 
 
-def standing(model: Model) -> Model:
-    """The model as a standing task: each step is a goal of its own."""
-    return replace(model, name=f"standing, {model.name}", start=with_(model.start, standing=True))
+def standing(model: Model, heirs: int = 0) -> Model:
+    """The model as a standing task: each step is a goal of its own, and its episode may have heirs."""
+    name = f"standing{' with heirs' if heirs else ''}, {model.name}"
+    return replace(model, name=name, start=with_(model.start, standing=True), heirs=heirs)
 
 
 def small(model: Model, interference: int) -> Model:
@@ -358,6 +373,7 @@ def quick() -> list[Model]:
         small(preserve(), 1),
         small(strict_alias(retry=True), 0),
         small(initial(), 1),
+        small(standing(home(), heirs=1), 1),
         replace(small(approval(), 0), revoke=("p",), halts=True),
     ]
 
@@ -386,6 +402,10 @@ def full() -> list[Model]:
         parallel(same=True),
         standing(parallel(same=True)),
         standing(chain(Replay.WHEN_ABSENT, event=True)),
+        standing(parallel(same=True), heirs=2),
+        standing(chain(Replay.WHEN_ABSENT, event=True), heirs=1),
+        standing(preserve(), heirs=1),
+        standing(home(), heirs=2),
         strict_alias(retry=True),
         strict_alias(retry=False),
         approval(),
@@ -455,6 +475,10 @@ def complete() -> list[Model]:
         ends(undo(Replay.WHEN_ABSENT)),
         ends(undo(Replay.WHEN_ABSENT, final=False)),
         ends(standing(parallel(same=True)), "a loss", loss=1, calm=True),
+        ends(standing(parallel(same=True), heirs=1), calm=True),
+        ends(standing(chain(Replay.WHEN_ABSENT, event=True), heirs=1)),
+        ends(standing(home(), heirs=1), "a loss", plans=1, providers=2, loss=1, calm=True),
+        ends(standing(home(), heirs=1), "a revocation", plans=1, providers=2),
         ends(approval(), "other arguments", plans=2, calm=True),
         ends(approval(alias=True), "to the alias", plans=2, calm=True),
         ends(approval(), "a revocation and a halt", gifts=1),

@@ -17,6 +17,7 @@ from adf_ea_ros.authority.decide import decide
 from adf_ea_ros.authority.decision import Decision
 from adf_ea_ros.authority.events import encode_event
 from adf_ea_ros.authority.model import OPEN, EffectKind, Interaction, Node
+from adf_ea_ros.authority.rules.x11_heir import heir, may_give_way
 from adf_ea_ros.authority.state import State
 from studies.checker import Judge, Violation
 from studies.exploration.models import MAX_AGE, Model
@@ -31,6 +32,7 @@ class Place(NamedTuple):
     judge: Judge
     restarts: int
     approvals: bool = False  # whether anybody approves anything in this model
+    heirs: int = 0  # how often the standing episode may still give way to a new one
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,12 @@ class Step:
     place: Place
     decision: Decision | None
     violations: list[Violation]
+    others: tuple[Decision, ...] = ()  # what was decided along with it, in order
+
+    @property
+    def decisions(self) -> tuple[Decision, ...]:
+        """All that was decided."""
+        return (self.decision, *self.others) if self.decision is not None else ()
 
     @property
     def nothing(self) -> bool:
@@ -58,7 +66,7 @@ def opening(model: Model) -> Place:
         happenings=frozenset(fact for fact, kind in model.kinds.items() if kind is EffectKind.EVENT),
         interference=model.interference,
     )
-    place = Place(State(), world, Judge(), model.restarts, model.approvals > 0)
+    place = Place(State(), world, Judge(), model.restarts, model.approvals > 0, model.heirs)
     step = ask(model, place, rq.Begin(model.start), "begin", "none", "none")
     assert step.decision is not None
     assert step.decision.authorized, step.decision.sentence
@@ -76,11 +84,38 @@ def ask(model: Model, place: Place, request: rq.AnyRequest, move: str, view: str
         # A bare refusal changes nothing but counters: the place stays what it was.
         return Step(move, place._replace(world=world), decision, [])
     judge = place.judge.fork()
-    violations = judge.decision([msgspec.json.decode(encode_event(e)) for e in decision.events], world)
+    violations = judge.decision(_plain(decision), world)
     if decision.attempt is not None:
         operation = decision.after.proposal.nodes[decision.attempt.node].operation
         world = world.send(decision.attempt, operation)
     return Step(move, place._replace(state=decision.after, world=world, judge=judge), decision, violations)
+
+
+def _plain(decision: Decision) -> list[dict[str, object]]:
+    return [msgspec.json.decode(encode_event(e)) for e in decision.events]
+
+
+def hand_on(model: Model, place: Place) -> Step:
+    """The standing episode gives way to a new one, as the runtime does it: that one is begun, the other ended
+    in its favour, and the new one is told which providers may not be used.
+    """
+    old, now = place.state, place.world.now
+    name = f"{old.episode}'"
+    start = heir(replace(model.start, episode=name, time=now, generation=old.generation), old)
+    begun = decide(State(), rq.Begin(start), now)
+    ended = decide(old, rq.Stop("robot", "long enough", name), now)
+    before = place.judge.fork()
+    judge = Judge(before)
+    found = judge.decision(_plain(begun), place.world) + before.decision(_plain(ended), place.world)
+    place = place._replace(
+        state=begun.after, judge=judge, world=place.world.forgotten(), heirs=place.heirs - 1
+    )
+    others = [ended]
+    for provider, reason in old.unavailable.items():
+        told = ask(model, place, rq.SetAvailability(provider, reason), "", "none", "none")
+        place, found = told.place, [*found, *told.violations]
+        others += told.decisions
+    return Step(f"hand on to {name}", place, begun, found, tuple(others))
 
 
 def _with_findings(
@@ -94,7 +129,8 @@ def _with_findings(
     for question in asked:
         condition = question.requirement.condition
         kind = model.kinds.get(condition.fact, EffectKind.STATE)
-        attempts = (question.attempt,) if question.attempt else tuple(state.attempts)
+        # What is there now may also be the trace of an attempt of an episode before this one.
+        attempts = (question.attempt,) if question.attempt else tuple(a for a, _, _ in world.events)
         mode = assessed if question.attempt else view
         found[bool(question.attempt)].append(world.answer(question, kind, attempts, MAX_AGE, mode))
     fields = {"view": tuple(found[0])} | (
@@ -218,6 +254,8 @@ def _operators(model: Model, place: Place) -> Iterator[Step]:
     for step, given in state.approvals.items():
         if not given.attempt and not given.withdrawn:
             yield ask(model, place, rq.Withdraw(step, "eve"), f"withdraw {step}", "none", "none")
+    if place.heirs and state.attempts and may_give_way(state, place.world.now):
+        yield hand_on(model, place)
     if model.halts:
         halt = rq.Resume("op") if state.halted else rq.Halt("op", "test")
         yield ask(model, place, halt, type(halt).__name__, "none", "none")

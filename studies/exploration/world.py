@@ -109,6 +109,12 @@ class TinyWorld:
         final = attempt.promises.final_on_result
         return replace(self, commands=(*self.commands, Command(attempt.id, effects, until, final)))
 
+    def forgotten(self) -> TinyWorld:
+        """Nobody asks after the commands of an episode that ended with all of them done: their answers say
+        nothing to the next one. What they did stays.
+        """
+        return replace(self, commands=())
+
     def command(self, attempt: str) -> Command:
         """The command of an attempt."""
         return next(c for c in self.commands if c.attempt == attempt)

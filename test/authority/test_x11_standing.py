@@ -10,21 +10,36 @@ from kit import (
     PUT_IT,
     RING,
     RUNG,
+    SHUT,
     SHUT_IT,
     Case,
     S,
     effect,
+    fact_goal,
     goal,
     granted,
     operation,
     refused,
 )
 
+from adf_ea_ros.authority import questions
 from adf_ea_ros.authority import requests as rq
-from adf_ea_ros.authority.events import Inheritance
-from adf_ea_ros.authority.model import EffectKind, Interaction, Mode, Node, Promises
+from adf_ea_ros.authority.events import EpisodeStarted
+from adf_ea_ros.authority.model import (
+    Cause,
+    Disposition,
+    EffectKind,
+    Interaction,
+    Mode,
+    Node,
+    ObligationKind,
+    Policy,
+    Promises,
+    Replay,
+)
+from adf_ea_ros.authority.rules.x11_heir import heir, may_give_way
 from adf_ea_ros.authority.rules.x11_standing import spent
-from adf_ea_ros.authority.state import fact_name
+from adf_ea_ros.evidence.types import Finding, Verdict
 
 RING_AGAIN = operation("ring", effect("rang", RUNG, EffectKind.EVENT), occurrence="g2")
 
@@ -191,25 +206,20 @@ def test_a_trace_of_an_event_that_is_gone_asks_for_nothing() -> None:
 
 
 def heir_of(case: Case, *plan: Node) -> Case:
-    """The episode that goes on with the account of ``open``."""
-    record = case.state.keys[OPEN_IT.key]
-    fact = fact_name(OPEN.fact)
-    account = Inheritance(
-        OPEN_IT.key,
-        OPEN_IT,
-        record.retries,
-        tuple(case.state.certificates[name] for name in record.certificates.values()),
-        ((fact, case.state.touched[fact]),),
-    )
-    return standing(*plan, inherited=(account,), now=case.now)
+    """The episode that goes on in the place of this one."""
+    bare = EpisodeStarted("h", case.state.task, "f-task", case.now, case.state.goal, 9, 9, standing=True)
+    start = heir(bare, case.state)
+    names = ("episode", "inherited", "physical", "observation", "touched", "broken")
+    fields = {name: getattr(start, name) for name in names}
+    return Case(*case.state.goal, plan=plan, standing=True, now=case.now, **fields)
 
 
 def test_an_heir_does_not_repeat_what_holds() -> None:
     case = standing(Node("open", OPEN_IT))
     case.do("open")
-    heir = heir_of(case, Node("open", OPEN_IT))
-    refused(heir.dispatch("open", open=True), "R8.redundant")
-    granted(heir.dispatch("open", open=False), "R7")
+    after = heir_of(case, Node("open", OPEN_IT))
+    refused(after.dispatch("open", open=True), "R8.redundant")
+    granted(after.dispatch("open", open=False), "R7")
 
 
 def test_an_heir_has_the_retries_that_were_left() -> None:
@@ -218,12 +228,12 @@ def test_an_heir_has_the_retries_that_were_left() -> None:
     case.run("open", attempt=False)
     case.wait(1)
     case.assess("open", True)
-    heir = heir_of(case, Node("open", OPEN_IT))
-    attempt = heir.run("open", open=False)
-    heir.wait(1)
-    heir.answer(attempt, Interaction.ABORTED)
-    heir.wait(1)
-    refused(heir.dispatch("open", attempt=False), "R6.retry_budget")
+    after = heir_of(case, Node("open", OPEN_IT))
+    attempt = after.run("open", open=False)
+    after.wait(1)
+    after.answer(attempt, Interaction.ABORTED)
+    after.wait(1)
+    refused(after.dispatch("open", attempt=False), "R6.retry_budget")
 
 
 def test_an_heir_knows_what_was_touched_last() -> None:
@@ -236,7 +246,94 @@ def test_an_heir_knows_what_was_touched_last() -> None:
     before = case.now
     case.wait(1)
     case.run("pull")
-    heir = heir_of(case).wait(1)
-    late = heir.found(OPEN_IT.effects[0].requirements[0], False, captured=before)
-    heir.ask(rq.Refresh((late,)))
-    assert not any(certificate.revoked for certificate in heir.state.certificates.values())
+    after = heir_of(case).wait(1)
+    late = after.found(OPEN_IT.effects[0].requirements[0], False, captured=before)
+    after.ask(rq.Refresh((late,)))
+    assert not any(certificate.revoked for certificate in after.state.certificates.values())
+
+
+def test_an_heir_knows_of_changes_whose_account_it_does_not_have() -> None:
+    """It was opened, and shut by hand since: nothing of it holds, and what was seen before is its past."""
+    case = standing(Node("open", OPEN_IT))
+    before = case.now
+    case.wait(1)
+    case.do("open")
+    case.refresh(open=False)
+    late = case.found(PUT_IT.preconditions[0].requirement, True, captured=before)
+    for episode, counts in ((heir_of(case), False), (standing(now=case.now), True)):
+        assert not episode.state.keys
+        episode.ask(rq.Refresh((late,)))
+        assert (episode.state.finding(late.requirement, OPEN, case.now) is not None) is counts
+
+
+def test_a_repair_by_another_provider_needs_leave_in_an_heir_too() -> None:
+    stays = {cause: tuple(d for d in Disposition if d is not Disposition.REBIND) for cause in Cause}
+    mine = operation("open", effect("opened", OPEN), policy=Policy(stays, 1, Replay.WHEN_ABSENT))
+    case = standing(Node("open", mine))
+    case.do("open", "spare")
+    after = heir_of(heir_of(case, Node("open", mine)), Node("open", mine))
+    refused(after.dispatch("open", "arm", open=False), "R7.rebind_not_permitted")
+    granted(after.dispatch("open", "spare", open=False), "R7")
+
+
+def test_an_heir_asks_sensors_other_than_those_of_who_did_it() -> None:
+    case = standing(Node("open", OPEN_IT))
+    case.do("open", "spare")
+    after = heir_of(case, Node("open", OPEN_IT))
+    asked = questions.about(after.state, rq.Dispatch("open", "arm"), after.now)
+    assert {question.context.executor for question in asked} == {"spare"}
+
+
+def test_what_is_not_live_is_not_live_in_an_heir() -> None:
+    """Sensors disagreed after it was certified: to go on in a new episode settles nothing."""
+    case = standing(Node("open", OPEN_IT))
+    case.do("open")
+    (proof,) = case.state.certificates.values()
+    assert heir_of(case).state.live(proof, case.now)
+    case.wait(1)
+    needed = OPEN_IT.effects[0].requirements[0]
+    case.ask(rq.Refresh((Finding(needed.id, OPEN, Verdict.UNKNOWN, case.now, basis=("o1", "o2")),)))
+    assert not case.state.live(proof, case.now)
+    assert not heir_of(case).state.live(proof, case.now)
+
+
+def test_what_was_revoked_or_is_an_event_has_no_account_in_an_heir() -> None:
+    case = standing(Node("open", OPEN_IT), Node("shut", SHUT_IT), Node("ring", RING))
+    case.do("open")
+    case.do("ring")
+    case.do("shut", open=True)
+    after = heir_of(case)
+    assert set(after.state.keys) == {SHUT_IT.key}
+    assert (after.state.physical, after.state.observation) == (case.state.physical, case.state.observation)
+
+
+def test_what_was_broken_is_broken_in_an_heir() -> None:
+    keep = fact_goal("keep", SHUT, ObligationKind.PRESERVE)
+    case = Case(keep, plan=(), standing=True)
+    case.refresh(open=True)
+    assert "keep" in case.state.broken
+    assert heir_of(case).state.broken == case.state.broken
+
+
+def test_an_episode_gives_way_when_nothing_in_it_is_open() -> None:
+    case = standing(Node("open", OPEN_IT))
+    assert may_give_way(case.state, case.now)
+    attempt = case.run("open")
+    assert not may_give_way(case.state, case.now)
+    case.wait(1)
+    case.assess("open", True)
+    assert attempt.id in case.state.lingering  # verified, and may still act
+    assert not may_give_way(case.state, case.now)
+    case.wait(10)
+    assert may_give_way(case.state, case.now)
+    case.ask(rq.Halt("ann", "smoke"))
+    assert not may_give_way(case.state, case.now)
+
+
+def test_nor_while_a_state_is_owed() -> None:
+    case = Case(goal("open", OPEN_IT), plan=(Node("open", OPEN_IT),), standing=True)
+    case.do("open")
+    case.wait(1)
+    case.refresh(open=False)
+    assert case.state.owed
+    assert not may_give_way(case.state, case.now)

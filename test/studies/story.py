@@ -15,9 +15,9 @@ from msgspec.structs import replace as with_
 from adf_ea_ros.authority import requests as rq
 from adf_ea_ros.authority.events import encode_event
 from adf_ea_ros.authority.model import Interaction, Replay
-from studies.checker import Judge
-from studies.exploration.models import Model, approval, chain, initial, parallel, preserve, standing
-from studies.exploration.moves import Place, ask, opening
+from studies.checker import Judge, Violation
+from studies.exploration.models import Model, approval, chain, home, initial, parallel, preserve, standing
+from studies.exploration.moves import Place, ask, hand_on, opening
 from studies.exploration.world import TinyWorld
 
 Json = dict[str, Any]
@@ -51,6 +51,16 @@ class Story:
         self._keep(
             step.decision.events, step.place.world if step.decision.attempt is None else self.place.world
         )
+        self.place = step.place
+        return self
+
+    def hand_on(self) -> Story:
+        """The episode gives way to a new one."""
+        world = self.place.world
+        step = hand_on(self.model, self.place)
+        assert not step.violations, step.violations
+        for decision in step.decisions:
+            self._keep(decision.events, world)
         self.place = step.place
         return self
 
@@ -114,14 +124,92 @@ def reserved() -> Story:
     return story.ask(rq.Dispatch("a", "p"))
 
 
-def verdicts(story: Story, plant: Callable[[list[list[Json]], list[Any]], None]) -> set[str]:
-    """The properties that the judge finds violated once ``plant`` has edited the history or the world."""
+def handed_on() -> Story:
+    """A gate's task: A is refused, retried and verified, and the episode gives way to a new one, where p may
+    not be used for a while; there A is lost and repaired.
+    """
+    model = standing(home(), heirs=1)
+    story = Story(replace(model, start=with_(model.start, physical=9, observation=2)))
+    story.ask(rq.Revise(model.proposals[0])).ask(rq.Dispatch("a", "p"))
+    story.answer("e.1", Interaction.REJECTED, dead=True).tick()
+    story.ask(rq.Dispatch("a", "p")).tick(A, by="e.2")
+    story.answer("e.2", Interaction.SUCCEEDED, ended=True, accepted=True).tick()
+    story.ask(rq.Assess("e.2", ()))
+    story.ask(rq.SetAvailability("p", "revoked", cancel=True), "none", "none").hand_on()
+    story.ask(rq.Revise(model.proposals[0])).ask(rq.SetAvailability("p", ""), "none", "none")
+    story.tick(A, value=False).ask(rq.Dispatch("a", "p")).tick(A, by="e'.1")
+    story.answer("e'.1", Interaction.SUCCEEDED, ended=True, accepted=True).tick()
+    return story.ask(rq.Assess("e'.1", ()))
+
+
+def changed() -> Story:
+    """A was set, then undone: of both only the latter has an account, and A's is not handed on."""
+    model = standing(home(), heirs=1)
+    story = Story(replace(model, start=with_(model.start, physical=9)))
+    story.ask(rq.Revise(model.proposals[0])).ask(rq.Dispatch("a", "p")).tick(A, by="e.1")
+    story.answer("e.1", Interaction.SUCCEEDED, ended=True, accepted=True).tick()
+    story.ask(rq.Assess("e.1", ())).ask(rq.Revise(model.proposals[1])).ask(rq.Dispatch("b", "r"))
+    story.tick(A, value=False, by="e.2")
+    story.answer("e.2", Interaction.SUCCEEDED, ended=True, accepted=True).tick()
+    return story.ask(rq.Assess("e.2", ())).hand_on()
+
+
+def at(events: list[list[Json]], kind: str, number: int = 0) -> tuple[int, int]:
+    """Where the ``number``-th event of a kind stands."""
+    places = [(i, j) for i, d in enumerate(events) for j, e in enumerate(d) if e["type"] == kind]
+    return places[number]
+
+
+def get(events: list[list[Json]], kind: str, number: int = 0) -> Json:
+    i, j = at(events, kind, number)
+    return events[i][j]
+
+
+def drop(events: list[list[Json]], kind: str, number: int = 0) -> None:
+    i, j = at(events, kind, number)
+    del events[i][j]
+
+
+def operations(events: list[list[Json]]) -> list[Json]:
+    return [node["operation"] for node in get(events, "ProposalAdmitted")["nodes"]]
+
+
+def violations(story: Story, plant: Callable[[list[list[Json]], list[Any]], None]) -> list[Violation]:
+    """What the judge finds once ``plant`` has edited the history or the world."""
     events, worlds = copy.deepcopy(story.events), list(story.worlds)
     plant(events, worlds)
-    judge, found = Judge(), set()
+    judges: dict[str, Judge] = {}
+    found = []
     for decision, world in zip(events, worlds, strict=True):
-        found |= {v.property for v in judge.decision(decision, world)}
+        episode = decision[0]["id"].rpartition(":")[0]
+        if episode not in judges:  # it goes on in the place of the one before it
+            judges[episode] = Judge(next(reversed(judges.values()), None))
+        found += judges[episode].decision(decision, world)
     return found
 
 
-__all__ = ["A", "B", "Json", "Place", "Story", "begun", "goals", "kept", "recovery", "reserved", "verdicts"]
+def verdicts(story: Story, plant: Callable[[list[list[Json]], list[Any]], None]) -> set[str]:
+    """The properties that the judge finds violated."""
+    return {violation.property for violation in violations(story, plant)}
+
+
+__all__ = [
+    "A",
+    "B",
+    "Json",
+    "Place",
+    "Story",
+    "at",
+    "begun",
+    "changed",
+    "drop",
+    "get",
+    "goals",
+    "handed_on",
+    "kept",
+    "operations",
+    "recovery",
+    "reserved",
+    "verdicts",
+    "violations",
+]

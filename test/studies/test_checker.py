@@ -9,7 +9,24 @@ from functools import cache
 from typing import Any
 
 import pytest
-from story import A, B, Json, Story, begun, goals, kept, recovery, reserved, verdicts
+from story import (
+    A,
+    B,
+    Json,
+    Story,
+    at,
+    begun,
+    changed,
+    drop,
+    get,
+    goals,
+    handed_on,
+    kept,
+    operations,
+    recovery,
+    reserved,
+    verdicts,
+)
 
 from studies.checker import PROPERTIES, WorldHistory, decisions, judge
 
@@ -20,6 +37,8 @@ STORIES = {
     "begun": cache(begun),
     "goals": cache(goals),
     "reserved": cache(reserved),
+    "handed on": cache(handed_on),
+    "changed": cache(changed),
 }
 PLANTS: list[tuple[str, str, str, Plant]] = []
 
@@ -32,22 +51,6 @@ def plant(prop: str, name: str, story: str = "recovery") -> Callable[[Plant], Pl
         return edit
 
     return keep
-
-
-def at(events: list[list[Json]], kind: str, number: int = 0) -> tuple[int, int]:
-    """Where the ``number``-th event of a kind stands."""
-    places = [(i, j) for i, d in enumerate(events) for j, e in enumerate(d) if e["type"] == kind]
-    return places[number]
-
-
-def get(events: list[list[Json]], kind: str, number: int = 0) -> Json:
-    i, j = at(events, kind, number)
-    return events[i][j]
-
-
-def drop(events: list[list[Json]], kind: str, number: int = 0) -> None:
-    i, j = at(events, kind, number)
-    del events[i][j]
 
 
 def insert(events: list[list[Json]], worlds: list[Any], where: int, request: str, *body: Json) -> None:
@@ -64,10 +67,6 @@ def insert(events: list[list[Json]], worlds: list[Any], where: int, request: str
     worlds.insert(where, worlds[where])
     for number, decision in enumerate(events, 1):
         decision[0]["id"] = f"e:{number}"
-
-
-def operations(events: list[list[Json]]) -> list[Json]:
-    return [node["operation"] for node in get(events, "ProposalAdmitted")["nodes"]]
 
 
 COMPLETED = {"type": "Completed", "time": 0, "certificates": []}
@@ -576,6 +575,40 @@ def _(events: list[list[Json]], worlds: list[Any]) -> None:
     for event in events[i]:
         for finding in event.get("findings", ()) if event["type"] == "FactsChecked" else ():
             finding.update(verdict="SATISFIED", negative=False)
+
+
+@plant("C3", "an heir takes what it has the account of for new", "handed on")
+def _(events: list[list[Json]], worlds: list[Any]) -> None:
+    i, j = at(events, "Dispatched", 2)
+    events[i][0]["rules"] = ["R2"]
+    events[i][j]["attempt"]["mode"] = "FIRST"
+
+
+@plant("C6", "an heir repairs by a provider that may not take over", "handed on")
+def _(events: list[list[Json]], worlds: list[Any]) -> None:
+    get(events, "Dispatched", 2)["attempt"]["provider"] = "q"
+
+
+@plant("C8", "an heir is not told that a provider may not be used", "handed on")
+def _(events: list[list[Json]], worlds: list[Any]) -> None:
+    for number in (2, 1):
+        i, _j = at(events, "AvailabilityChanged", number)
+        del events[i], worlds[i]
+
+
+@plant("C17", "an inherited certificate outlives what was seen", "handed on")
+def _(events: list[list[Json]], worlds: list[Any]) -> None:
+    drop(events, "Revoked")
+
+
+@plant("C20", "an answer to an attempt of the episode before", "handed on")
+def _(events: list[list[Json]], worlds: list[Any]) -> None:
+    get(events, "Reported", -1)["attempt"] = "e.2"
+
+
+@plant("C26", "an heir with fresh budgets", "handed on")
+def _(events: list[list[Json]], worlds: list[Any]) -> None:
+    get(events, "EpisodeStarted", 1)["physical"] = 9
 
 
 @pytest.mark.parametrize("name", STORIES)

@@ -94,27 +94,27 @@ def _permitted(
             return None
         return refuse("R6.not_permitted")
     code = "R6.rebind_not_permitted"
-    return rebind(work, operation, policies, attempt, provider, Cause.EFFECT_ABSENT, code)
+    return rebind(work, operation, policies, attempt.provider, provider, Cause.EFFECT_ABSENT, code)
 
 
 def rebind(
     work: Work,
     operation: Operation,
     policies: tuple[Policy, ...],
-    attempt: Attempt,
+    previous: str,
     provider: str,
     cause: Cause,
     code: str,
 ) -> Refusal | None:
     """Whether an operation may move to another provider: all policies and the old binding must say so.
 
-    ``operation`` is what the earlier attempt was dispatched as. Where its provider may not be used now, that
-    is what interrupts, and block R is asked about that instead of ``cause``.
+    ``operation`` is what the earlier attempt was dispatched as, to ``previous``. Where that provider may not
+    be used now, that is what interrupts, and block R is asked about that instead of ``cause``.
     """
-    previous = operation.binding(attempt.provider)
-    if previous is not None and eligible(work, previous) is not None:
+    bound = operation.binding(previous)
+    if bound is not None and eligible(work, bound) is not None:
         cause = Cause.PROVIDER_UNAVAILABLE
-    listed = previous is not None and provider in previous.rebind_to
+    listed = bound is not None and provider in bound.rebind_to
     if listed and all(policy.allows(cause, Disposition.REBIND) for policy in policies):
         return None
-    return refuse(code, f"{attempt.provider} may not be replaced by {provider} here")
+    return refuse(code, f"{previous} may not be replaced by {provider} here")

@@ -50,12 +50,12 @@ def check(work: Work, node: Node, provider: str) -> list[Refusal]:
     if not all(policy.allows(Cause.STATE_LOST, Disposition.REPAIR) for policy in policies):
         refusals.append(refuse("R7.not_permitted"))
     last = work.state.attempts.get(record.latest)
-    if last is not None:
-        if last.could_take_effect(work.now):
-            refusals.append(refuse("R7.could_take_effect", f"attempt {last.id} could still take effect"))
-        if provider != last.provider:
-            code = "R7.rebind_not_permitted"
-            refusals += filter(None, [rebind(work, before, policies, last, provider, Cause.STATE_LOST, code)])
+    if last is not None and last.could_take_effect(work.now):
+        refusals.append(refuse("R7.could_take_effect", f"attempt {last.id} could still take effect"))
+    previous = work.state.executor(operation.key)
+    if previous and provider != previous:
+        code = "R7.rebind_not_permitted"
+        refusals += filter(None, [rebind(work, before, policies, previous, provider, Cause.STATE_LOST, code)])
     return refusals
 
 

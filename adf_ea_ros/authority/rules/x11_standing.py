@@ -7,8 +7,7 @@ X11 Standing: each admitted goal is an obligation of its own, owed until evidenc
     X6: Spent(i, t) iff E(o) holds no event, i cannot take effect any more, and each effect that i still owes
         was shown absent after the last moment at which it could have appeared.
         A spent attempt is in no other operation's way. For its own key it stays unresolved (R6).
-    R9: it is never complete. An episode with nothing open may hand the accounts of what holds, and what is
-        left of its budgets, to one that goes on in its place.
+    R9: it is never complete. A long episode with nothing open gives way to an heir (see ``x11_heir``).
 """
 
 from __future__ import annotations
