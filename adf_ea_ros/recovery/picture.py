@@ -22,7 +22,6 @@ from adf_ea_ros.authority.model import (
 from adf_ea_ros.authority.rules.coverage import covered
 from adf_ea_ros.authority.state import State
 from adf_ea_ros.contracts.conditions import Ns
-from adf_ea_ros.evidence.types import Verdict
 from adf_ea_ros.recovery import model
 from adf_ea_ros.recovery.model import Expense
 from adf_ea_ros.recovery.steps import Moment, Part, part_of
@@ -163,14 +162,9 @@ def _task(work: Work, parts: list[Part], moments: tuple[Moment, ...], *, rest: b
 
 
 def _needs(work: Work, node: Node) -> list[str]:
-    """The keys of what has to be met first: steps, and obligations that the task orders before this one.
-
-    Steps behind a precondition do not, where it is known to hold.
-    """
+    """The keys of what has to be met first: steps, and obligations that the task orders before this one."""
     state = work.state
-    known = (work.finding(pre.requirement.id, pre.condition) for pre in node.operation.preconditions)
-    holds = all(found is not None and found.verdict is Verdict.SATISFIED for found in known)
-    names = [n for n in state.proposal.needs.get(node.id, ()) if n in node.after or not holds]
+    names = state.proposal.needs.get(node.id, ())
     earlier = [
         state.goal_by_id[name]
         for goal in state.goals_by_key.get(node.operation.key, ())

@@ -66,7 +66,7 @@ def part_of(work: Work, node: Node) -> Part | None:
     pending = state.pending(operation.key)
     if pending is not None:
         return _unresolved(work, node, state.attempts[pending.attempt], able, duration)
-    if state.established(operation.key) and state.keys[operation.key].attempts:
+    if state.established(operation.key):
         return _established(work, node, able, duration)
     goals = state.goals_by_key.get(operation.key, ())
     if goals and all(covered(work, goal) for goal in goals):

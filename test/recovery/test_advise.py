@@ -426,6 +426,51 @@ def test_a_long_plan_is_looked_at_as_far_as_the_model_goes(count: int) -> None:
     assert (piece.completion > 0) == (count == 1)
 
 
+def modelled(case: Case) -> dict[str, object]:
+    """The operations of the model by their steps."""
+    seen = picture(case.state, case.now)
+    return dict(zip(seen.steps, seen.frame.task.operations, strict=True))
+
+
+def test_what_waits_for_a_step_beyond_the_model_waits() -> None:
+    nodes = [Node(f"n{i}", _step(i)) for i in range(4)]
+    plan = (*nodes, Node("then", _step(9), ("n3",)))
+    case = Case(goal("g", nodes[0].operation), plan=plan)
+    for node in nodes:
+        case.run(node.id)
+    assert set(modelled(case)) == {"n0", "n1", "n2", "then", ""}
+    assert modelled(case)["then"].attempts == 0
+
+
+def test_the_tasks_own_order_is_in_the_model() -> None:
+    a, b = _step(0), _step(1)
+    case = Case(goal("first", a), goal("second", b, after=("first",)), plan=(Node("a", a), Node("b", b)))
+    assert modelled(case)["b"].after == ("a",)
+
+
+def test_a_goal_of_a_standing_task_asks_for_its_own_state() -> None:
+    case = Case(plan=(Node("open", OPEN_IT),), standing=True, obligations=())
+    case.do("open")
+    case.wait(1).refresh(open=False)
+    assert first(case).sentence == "ask to run step open on arm (repair)"
+
+
+def test_what_was_initially_true_is_looked_at_before_it_is_done() -> None:
+    """It grew old: the rules would let it run, and a look is cheaper."""
+    case = Case(goal("opened", OPEN_IT, initial=True), plan=(Node("open", OPEN_IT),))
+    assert "R8.initially_true" in case.dispatch("open", open=True).reasons
+    case.wait(60)
+    assert decide(case.state, rq.Dispatch("open", "arm"), case.now).authorized
+    assert kinds(told(case))[:2] == [Kind.OBSERVE, Kind.DISPATCH]
+
+
+def test_of_what_waits_for_an_earlier_step_nothing_is_said() -> None:
+    case = Case(PLACED)
+    assert told(case).open == ()
+    case.run("open")
+    assert len(told(case).open) == 1
+
+
 def test_an_alias_is_the_same_obligation() -> None:
     alias = operation("unlatch", effect("unlatched", OPEN))
     assert alias.key == OPEN_IT.key
