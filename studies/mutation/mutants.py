@@ -229,7 +229,6 @@ MUTANTS: list[Mutant] = [
         ("what was never established is handed on", "            record.established\n            and operation", "            operation"),
         ("accounts of events are handed on", "            and all(effect.kind is EffectKind.STATE for effect in operation.effects)\n", ""),
         ("no account is handed on", "        inherited=accounts,\n", ""),
-        ("what was touched last is not handed on with an account", "for fact in facts if fact in state.touched)", "for fact in facts if False)"),
         ("what was touched is handed on with accounts alone", "for fact, time in old.touched.items() if fact not in told", "for fact, time in ()"),
         ("who did it last is not handed on", "                state.executor(key),\n", '                "",\n'),
         ("what was found last is not handed on", "            if found is not None:\n", "            if False:\n"),

@@ -307,6 +307,13 @@ def test_what_was_revoked_or_is_an_event_has_no_account_in_an_heir() -> None:
     assert (after.state.physical, after.state.observation) == (case.state.physical, case.state.observation)
 
 
+def test_what_was_never_established_has_no_account_in_an_heir() -> None:
+    """Such an episode does not give way at all; should it, nobody takes what was sent for what holds."""
+    case = standing(Node("open", OPEN_IT))
+    case.run("open")
+    assert not heir_of(case).state.keys
+
+
 def test_what_was_broken_is_broken_in_an_heir() -> None:
     keep = fact_goal("keep", SHUT, ObligationKind.PRESERVE)
     case = Case(keep, plan=(), standing=True)
