@@ -183,6 +183,7 @@ def test_a_provider_that_promises_nothing_is_never_asked_again() -> None:
     assert (kinds(advice), advice.basis) == ([Kind.HAND_OVER], "rules")
     assert advice.pieces[0].sentence.endswith("nothing that is permitted leads on")
     assert any("it may take effect at any time" in line for line in advice.open)
+    assert "step open: the observation budget is spent" in advice.open
 
 
 def test_an_answer_that_is_still_expected_is_waited_for() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from tasks import ASK, DONE, LATER, NOT, UNKNOWN, frame, op
 
+from adf_ea_ros.recovery.admit import actions
 from adf_ea_ros.recovery.belief import initial, update
 from adf_ea_ros.recovery.handoff import handoff
 from adf_ea_ros.recovery.policies import POLICIES, Choice, greedy, rules, stop, verify
@@ -89,6 +90,22 @@ def test_greedy_takes_the_step_that_gains_and_else_the_rules() -> None:
     assert (said(f, choice), choice.basis) == ("query c", "greedy")
     f = frame(op("a", alternatives=[LATER]))
     assert greedy(f, initial(f)).basis == "rules"
+
+
+def test_among_equal_steps_greedy_takes_the_one_that_tells_more() -> None:
+    told = [{"id": "p", "writes": [{"reply": "done"}]}, {"id": "q", "writes": [{"reply": "lost"}]}]
+    silent = [{"id": "p", "writes": [{"reply": "lost"}]}, {"id": "q", "writes": [{"reply": "lost"}]}]
+    f = frame(
+        op("cheap", write={"fee": 1}, alternatives=silent), op("dear", write={"fee": 5}, alternatives=told)
+    )
+    assert said(f, greedy(f, initial(f))) == "write dear"
+
+
+def test_rules_among_given_actions() -> None:
+    f = frame(op("c", promises=ASK, alternatives=[DONE, NOT]), op("b"))
+    given = [a for a in actions(f) if a.name(f.task) != "write b"]
+    assert said(f, rules(f, initial(f), given)) == "query c"
+    assert rules(f, initial(f), []).action is None
 
 
 def test_stop_stops() -> None:

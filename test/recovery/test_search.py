@@ -123,6 +123,15 @@ def test_every_completed_root_action_has_its_whole_vector() -> None:
         assert all(isinstance(v, Vector) and len(v) == 3 for _, v in layer.values)
 
 
+def test_at_the_root_only_what_is_given() -> None:
+    f = frame(doubtful(), op("b", after=["a"]))
+    for layer in Planner(f, 10**6).run(initial(f), 3, [WAIT, WRITE]).layers:
+        assert [a for a, _ in layer.values] == [WAIT]  # the write is not admissible
+    deepest = Planner(f, 10**6).run(initial(f), 4, [WAIT]).deepest
+    assert deepest is not None
+    assert deepest.best[1].completion > 0  # behind the root everything is
+
+
 def test_a_budget_bounds_no_check() -> None:
     """One world in 4,096 forbids the write; with no budget at all it is not chosen."""
     two = [NOT, {"id": "other", "writes": [{"delay": 1}]}]
