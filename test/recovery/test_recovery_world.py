@@ -190,3 +190,9 @@ def test_a_sentinel_never_comes() -> None:
 def test_handing_over_takes_its_time() -> None:
     f = frame(op("a"), hand_over={"fee": 3, "duration": 7})
     assert f.step(begin(f, (0,)), HAND_OVER, 1)[1].time == 8
+
+
+@pytest.mark.parametrize(("deadline", "met"), [(2, 0), (3, 1)])
+def test_what_comes_after_the_deadline_is_not_met(deadline: int, met: int) -> None:
+    f = frame(op("a", alternatives=[{"id": "x", "past": [{"commit_at": 3}]}]), deadline=deadline)
+    assert f.met_in_time(only(f)) == met
