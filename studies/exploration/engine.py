@@ -9,7 +9,7 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field
 
-from adf_ea_ros.authority.state import State
+from adf_ea_ros.authority.state import State, fact_name
 from studies.checker.books import Books, effect_name
 from studies.exploration.canonical import name
 from studies.exploration.models import Model
@@ -111,7 +111,7 @@ def _tell(
 
 def disagreements(place: Place) -> list[str]:
     """Where the state that decisions rest on differs from the checker's own books of the same events."""
-    state, books = place.state, place.judge.books
+    state, books, now = place.state, place.judge.books, place.world.now
     pairs = {
         "physical": (state.physical, books.physical),
         "observation": (state.observation, books.observation),
@@ -124,6 +124,16 @@ def disagreements(place: Place) -> list[str]:
             {n: (books.granted[n].used, books.granted[n].withdrawn) for n in books.newest.values()},
         ),
         "revoked": ({c.id for c in state.certificates.values() if c.revoked}, set(books.revoked)),
+        "live": (
+            {c.id for c in state.certificates.values() if state.live(c, now)},
+            {n for n, c in books.certificates.items() if books.live(c, now)},
+        ),
+        "broken": (set(state.broken), set(books.broken)),
+        "touched": (dict(state.touched), {fact_name(f): time for f, time in books.touched.items()}),
+        "who did it last": (
+            {k: state.executor(k) for k, r in state.keys.items() if r.attempts},
+            {k: books.trials[a.latest].provider for k, a in books.accounts.items()},
+        ),
         "retries": (
             {k: r.retries for k, r in state.keys.items() if r.attempts},
             {k: a.retries for k, a in books.accounts.items()},
