@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import json
+import time
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -39,7 +40,9 @@ ENDS = {
 RUNNING = (GoalStatus.STATUS_ACCEPTED, GoalStatus.STATUS_EXECUTING, GoalStatus.STATUS_CANCELING)
 
 _PROMPT = 1.0
-"""Real seconds in which a server accepts or refuses a goal, ordinarily."""
+"""Real seconds in which a server answers, ordinarily."""
+_SELDOM = 30.0
+"""Real seconds between two looks at a goal that runs for long."""
 
 Feedback = Callable[[Any], None]
 """Called with each feedback message, in the device's own type."""
@@ -200,10 +203,22 @@ class Action:
 
     async def result(self, order: Order, enough: Enough = never) -> Said:
         """See ``Hardware``."""
-        future = self._results[order.id]
-        await self._waits.until(lambda: future.done() or enough(), order.deadline)
-        if future.done():
-            return self._end(future.result())
+        asked, pause = [self._results[order.id]], _PROMPT
+
+        def answers() -> list[Any]:
+            return [future for future in asked if future.done()]
+
+        def over() -> bool:
+            return bool(answers()) or enough() or self._waits.now >= order.deadline
+
+        while not await self._waits.within(over, pause):
+            self._watch_statuses()
+            if self._status(order) in ENDS:  # its answer got lost on its way: a result may be asked for twice
+                self._follow(order, self._handles[order.id])
+                asked.append(self._results[order.id])
+            pause = min(2 * pause, _SELDOM)
+        if answers():
+            return self._end(answers()[0].result())
         self._await_late(order)
         if enough():
             return Said(Interaction.ACCEPTED, unfinished=True)
@@ -219,10 +234,16 @@ class Action:
     async def cancel(self, order: Order) -> tuple[bool, str]:
         """See ``Hardware``."""
         handle = self._handles.get(order.id) or self._handle(order)
-        future = handle.cancel_goal_async()
-        if not await self._waits.within(future.done, self._wait):
-            return False, f"no answer to the cancel request within {self._wait:g} s"
-        code, canceling = future.result().return_code, future.result().goals_canceling
+        asked: list[Any] = []
+        until = time.monotonic() + self._wait
+        while not any(future.done() for future in asked):
+            left = until - time.monotonic()
+            if left <= 0:
+                return False, f"no answer to the cancel request within {self._wait:g} s"
+            asked.append(handle.cancel_goal_async())  # an answer may be lost; to ask twice is to ask once
+            await self._waits.within(lambda: any(f.done() for f in asked), min(left, _PROMPT))
+        answer = next(future.result() for future in asked if future.done())
+        code, canceling = answer.return_code, answer.goals_canceling
         if canceling:
             return True, "the cancel request was accepted"
         return False, f"the cancel request was refused (code {code})"

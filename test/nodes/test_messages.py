@@ -39,7 +39,8 @@ class BrokenServer:
     def __init__(self, node):
         group = ReentrantCallbackGroup()
         self.accept, self.result = Future(), Future()
-        self.goals = []
+        self.goals, self.asked, self.canceled = [], 0, 0
+        self.unanswered = 0  # so many result requests, from the first on
         impl, name = Heat.Impl, TOOL.name
         node.create_service(
             impl.SendGoalService, f"{name}/_action/send_goal", self._send, callback_group=group
@@ -47,7 +48,9 @@ class BrokenServer:
         node.create_service(
             impl.GetResultService, f"{name}/_action/get_result", self._result, callback_group=group
         )
-        node.create_service(impl.CancelGoalService, f"{name}/_action/cancel_goal", self._cancel)
+        node.create_service(
+            impl.CancelGoalService, f"{name}/_action/cancel_goal", self._cancel, callback_group=group
+        )
         self._feedback = node.create_publisher(impl.FeedbackMessage, f"{name}/_action/feedback", 10)
         self._status = node.create_publisher(
             GoalStatusArray, f"{name}/_action/status", qos_profile_action_status_default
@@ -59,10 +62,17 @@ class BrokenServer:
         return response
 
     async def _result(self, _, response):
+        self.asked += 1
+        if self.asked <= self.unanswered:
+            await Future()
         response.status = await self.result
         return response
 
-    def _cancel(self, _, response):
+    async def _cancel(self, request, response):
+        self.canceled += 1
+        if self.canceled == 1:
+            await Future()
+        response.goals_canceling = [request.goal_info]
         return response
 
     def show(self, goal_id, status):
@@ -151,6 +161,26 @@ def test_an_acceptance_that_is_lost_is_told_by_the_servers_list_of_goals(bench):
         assert "by its status" in said.detail
     bench.server.result.set_result(GoalStatus.STATUS_SUCCEEDED)
     assert bench.ask(bench.tool.result, order).interaction is Interaction.SUCCEEDED
+
+
+def test_a_result_that_is_lost_is_asked_for_again_once_the_goal_has_ended(bench):
+    order = bench.order(3600)
+    bench.server.unanswered = 1
+    bench.server.accept.set_result(True)
+    bench.server.result.set_result(GoalStatus.STATUS_ABORTED)
+    assert bench.send(order).interaction is Interaction.ACCEPTED
+    bench.watcher.until(lambda: bench.server.asked == 1, what="the first question")
+    bench.server.show(order.goal_id, GoalStatus.STATUS_ABORTED)
+    assert bench.ask(bench.tool.result, order).interaction is Interaction.ABORTED
+    assert bench.server.asked == 2
+
+
+def test_a_cancel_request_whose_answer_is_lost_is_made_again(bench):
+    order = bench.order(3600)
+    bench.server.accept.set_result(True)
+    assert bench.send(order).interaction is Interaction.ACCEPTED
+    assert bench.ask(bench.tool.cancel, order) == (True, "the cancel request was accepted")
+    assert bench.server.canceled == 2
 
 
 @pytest.mark.parametrize("status", [GoalStatus.STATUS_UNKNOWN, 7])
