@@ -34,6 +34,7 @@ from typing_extensions import Self
 
 from adf_ea_ros.nodes.client_async import (
     ANSWER,
+    ARRIVAL,
     RUN,
     AsyncPlanner,
     AuthorityMissing,
@@ -41,6 +42,7 @@ from adf_ea_ros.nodes.client_async import (
     NoAnswer,
     NotStarted,
     PlannerError,
+    ProviderMissing,
     Tell,
     WouldBlock,
     step,
@@ -56,6 +58,7 @@ __all__ = [
     "NotStarted",
     "Planner",
     "PlannerError",
+    "ProviderMissing",
     "WouldBlock",
     "step",
 ]
@@ -110,6 +113,10 @@ class Planner:
     def capabilities(self, task: str = "") -> Any:
         """What may be asked for now (ListCapabilities.Response)."""
         return self._wait(self._async.capabilities(task))
+
+    def wait_for_provider(self, capability: str, timeout: float = ARRIVAL) -> list[str]:
+        """Wait until providers of a capability may be chosen; gives them. Raises ProviderMissing."""
+        return self._wait(self._async.wait_for_provider(capability, timeout))
 
     def start(self, task: str, planner: str = "") -> str:
         """Take up a loaded task; gives the episode. Raises NotStarted where refused."""

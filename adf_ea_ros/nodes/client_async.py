@@ -13,6 +13,7 @@ from builtin_interfaces.msg import Duration as DurationMsg
 from rclpy.action import ActionClient
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.clock import Clock, ClockType
+from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.task import Future
 
@@ -34,6 +35,9 @@ from adf_ea_ros.srv import (
 
 ANSWER = 5.0
 """Seconds within which a service of the authority must be there, and again to answer."""
+
+ARRIVAL = 30.0
+"""Seconds within which the devices must be there."""
 
 RUN = 120.0
 """Seconds within which a step must have run and been judged."""
@@ -58,6 +62,10 @@ class AuthorityMissing(PlannerError):
 
 class NoAnswer(PlannerError):
     """Something was sent and nothing came back in time: what became of it is not known. Ask ``episode()``."""
+
+
+class ProviderMissing(PlannerError):
+    """Nothing that provides the capability may be used: not there, or not what its contract names."""
 
 
 class WouldBlock(PlannerError):
@@ -171,6 +179,28 @@ class AsyncPlanner:
         """What may be asked for now, within one task or at all (ListCapabilities.Response)."""
         request = ListCapabilities.Request(task=task)
         return await self._call(ListCapabilities, "list_capabilities", request, again=True)
+
+    async def wait_for_provider(self, capability: str, timeout: float = ARRIVAL) -> list[str]:
+        """Wait until providers of a capability may be chosen; gives them, in their order.
+
+        Raises ProviderMissing, or AuthorityMissing or NoAnswer where it was the authority that was absent.
+        """
+        over = self._steady.now() + Duration(seconds=timeout)
+        while True:
+            missing: PlannerError
+            try:
+                listed = {c.id: list(c.providers) for c in (await self.capabilities()).capabilities}
+            except (AuthorityMissing, NoAnswer) as error:
+                missing = error
+            else:
+                if listed.get(capability):
+                    return listed[capability]
+                known = f"there are {', '.join(sorted(listed)) or 'none'}"
+                fault = "no provider of it is eligible" if capability in listed else f"no contract: {known}"
+                missing = ProviderMissing(f"{capability} cannot be run after {timeout:g} s: {fault}")
+            if self._steady.now() >= over:
+                raise missing
+            await self._pause(_AGAIN)
 
     async def start(self, task: str, planner: str = "") -> str:
         """Take up a loaded task; gives the episode, which the other methods then speak of.
@@ -358,7 +388,7 @@ class AsyncPlanner:
         for listed in (await self.capabilities()).capabilities:
             if listed.id == capability and listed.providers:
                 return str(listed.providers[0])
-        raise PlannerError(f"no provider of {capability} is eligible now")
+        raise ProviderMissing(f"no provider of {capability} is eligible now")
 
     def _on_decision(self, decision: Any) -> None:
         self._past.append(decision)

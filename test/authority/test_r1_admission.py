@@ -84,7 +84,9 @@ def test_no_provider() -> None:
     case = Case(plan=())
     for name in ("arm", "spare"):
         case.ask(rq.SetAvailability(name, "gone"))
-    refused(case.revise(*PLAN), "R1.no_provider")
+    decision = case.revise(*PLAN)
+    refused(decision, "R1.no_provider")
+    assert "no eligible provider for step 'open': arm is not eligible: gone; spare is" in decision.sentence
 
 
 def test_preserved() -> None:

@@ -24,6 +24,7 @@ from adf_ea_ros.nodes.client import (
     NotStarted,
     Planner,
     PlannerError,
+    ProviderMissing,
     WouldBlock,
     step,
 )
@@ -45,6 +46,7 @@ class Scripted:
         self.swallow: set[str] = set()  # services that never answer
         self.swallow_first: set[str] = set()  # services that do not answer the first request
         self.reject_goals = False
+        self.arrives_after = 0  # so many lists name no provider
         self.ran: list[tuple[str, str]] = []
         self.publisher = node.create_publisher(msg.Decision, "/authority/decisions", latched(100))
         for kind, name, answer in (
@@ -102,7 +104,9 @@ class Scripted:
         return response
 
     def _list(self, request: Any, response: Any) -> Any:
-        response.capabilities = [msg.Capability(id="heat_to", providers=["heater_a"])]
+        self.arrives_after -= 1
+        there = [] if self.arrives_after >= 0 else ["heater_a"]
+        response.capabilities = [msg.Capability(id="heat_to", providers=there)]
         return response
 
     def _execute(self, handle: Any) -> Any:
@@ -136,6 +140,16 @@ def authority(watcher: Watcher) -> Iterator[Scripted]:
 def planner(domain: DomainLease) -> Iterator[Planner]:
     with Planner(domain_id=domain.domain, timeout=10.0) as planner:
         yield planner
+
+
+def test_a_device_that_is_not_there_yet_is_waited_for(authority: Scripted, planner: Planner) -> None:
+    authority.arrives_after = 2
+    assert planner.wait_for_provider("heat_to") == ["heater_a"]
+    authority.arrives_after = 1000
+    with pytest.raises(ProviderMissing, match=r"heat_to .* no provider of it is eligible"):
+        planner.wait_for_provider("heat_to", timeout=0.3)
+    with pytest.raises(ProviderMissing, match=r"heat_too .* no contract: there are heat_to"):
+        planner.wait_for_provider("heat_too", timeout=0.0)
 
 
 def test_a_task_from_start_to_claim(authority: Scripted, planner: Planner) -> None:

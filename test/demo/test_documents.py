@@ -24,16 +24,16 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 TUTORIAL = (ROOT / "doc" / "tutorial.md").read_text(encoding="utf-8")
 CONTRACTS = (ROOT / "doc" / "contracts.md").read_text(encoding="utf-8")
 ADF_EA = "from adf_ea_ros.cli.main import main; main()"
-ELIGIBLE = """
+GONE = """
 import sys
 from adf_ea_ros.nodes.client import Planner
 from adf_ea_ros.testing.waiting import wait_until
 
-def there():
-    return any(sys.argv[1] in c.providers for c in planner.capabilities().capabilities)
+def gone():
+    return all(sys.argv[1] not in c.providers for c in planner.capabilities().capabilities)
 
 with Planner() as planner:
-    wait_until(there, 40, what=sys.argv[1])
+    wait_until(gone, 40, what=sys.argv[1])
 """
 
 
@@ -82,10 +82,10 @@ class Newcomer:
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
 
-    def waits_for(self, provider: str) -> None:
-        """A person takes longer to type than a device to appear; a test does not."""
-        self.writes("eligible.py", ELIGIBLE)
-        self.reads("python", "eligible.py", provider)
+    def sees_leave(self, provider: str) -> None:
+        """A person takes longer to type than the authority to see that a device has gone; a test does not."""
+        self.writes("gone.py", GONE)
+        self.reads("python", "gone.py", provider)
 
     def leaves(self) -> None:
         """End everything."""
@@ -112,7 +112,6 @@ def test_the_readmes_five_minutes_and_the_tutorial(newcomer: Newcomer) -> None:
     rig = newcomer.types(command(five, "python -m adf_ea_ros.nodes.sim_rig"))
     newcomer.types(command(five, "python -m adf_ea_ros.nodes.composed_main"))
     watch = newcomer.types(command(five, "adf-ea watch"))
-    newcomer.waits_for("heater")
     assert "all 1 obligations are covered by live evidence" in newcomer.reads("python", "plan.py")
     for word in ("GRANTED", "RECORDED", "PROVEN", "COMPLETE"):
         assert word in five
@@ -120,8 +119,8 @@ def test_the_readmes_five_minutes_and_the_tutorial(newcomer: Newcomer) -> None:
 
     (lie,) = re.findall(r"`(-p heater_a\.fault:=[^`]*)`", five)
     rig.end()
+    newcomer.sees_leave("heater")
     rig = newcomer.types([*command(five, "python -m adf_ea_ros.nodes.sim_rig"), *shlex.split(lie)])
-    newcomer.waits_for("heater")
     said = newcomer.reads("python", "plan.py")
     assert re.search(r"'warm' is not covered: .*; the outcome of attempt warm_up-\w+\.1 is unresolved", said)
     watch.wait_for_line("ABSENT")
@@ -198,6 +197,5 @@ def test_from_an_action_type_to_a_gated_contract(newcomer: Newcomer) -> None:
     newcomer.types(command(page, "python -m adf_ea_ros.nodes.sim_rig"))
     newcomer.types(command(page, "python -m adf_ea_ros.nodes.composed_main"))
     newcomer.writes("plan.py", blocks(page, "python")[0])
-    newcomer.waits_for("warm_up_server")
     heard = re.sub(r"warm_s1-\w+", "warm_s1-…", newcomer.reads("python", "plan.py"))
     assert f"$ python plan.py\n{heard}" in page

@@ -146,8 +146,10 @@ def _affordable(work: Work, nodes: tuple[Node, ...]) -> list[Refusal]:
             )
         )
     for node in ahead:
-        if not any(eligible(work, binding) is None for binding in node.operation.bindings):
-            faults.append(refuse("R1.no_provider", f"no eligible provider for step {node.id!r}"))
+        why = [eligible(work, binding) for binding in node.operation.bindings]
+        if all(why):
+            told = "; ".join(fault.text for fault in why if fault) or "no contract binds one"
+            faults.append(refuse("R1.no_provider", f"no eligible provider for step {node.id!r}: {told}"))
     return faults
 
 
