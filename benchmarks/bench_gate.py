@@ -179,7 +179,7 @@ def commands(folder: Path, stream: float) -> dict[str, list[str]]:
     }
 
 
-def measure(goals: int, rounds: int, stream: float) -> dict[str, Any]:
+def measure(goals: int, rounds: int, stream: float, pause: float) -> dict[str, Any]:
     """Run everything and give the numbers."""
 
     with DomainLease() as lease, tempfile.TemporaryDirectory() as folder:
@@ -187,7 +187,7 @@ def measure(goals: int, rounds: int, stream: float) -> dict[str, Any]:
         os.environ.clear()
         os.environ.update(environment)
         with processes(commands(Path(folder), stream), environment) as started:
-            client = Client()
+            client = Client(pause=pause)
             action = client.action(Heat, "/bench_device/touch", lambda: Heat.Goal(sample="nothing"))
             one, two = Gate(client, "/one"), Gate(client, "/two")
             ways: Ways = {
@@ -217,12 +217,13 @@ def main() -> None:
     parser.add_argument("--goals", type=int, default=300)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--stream", type=float, default=100.0, help="background readbacks per second")
+    parser.add_argument("--pause", type=float, default=0.0, help="seconds between two goals")
     parser.add_argument("--device", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.device:
         device(options.stream)
         return
-    found = measure(options.goals, options.rounds, options.stream)
+    found = measure(options.goals, options.rounds, options.stream, options.pause)
     table("", found["ways"])
     print("resident memory:", ", ".join(f"{name} {value} MB" for name, value in found["rss_mb"].items()))
     print(json.dumps(found))

@@ -31,13 +31,13 @@ def spin(node: Node) -> None:
 class Client:
     """The planner: sends goals, calls services and waits for what comes of them."""
 
-    def __init__(self, name: str = "bench_client") -> None:
-        """A node of its own, in a context of its own process."""
+    def __init__(self, name: str = "bench_client", pause: float = 0.0) -> None:
+        """A node of its own, in a context of its own process; ``pause``: seconds between two goals."""
         rclpy.init()
         self.node = rclpy.create_node(name)
         self._executor = SingleThreadedExecutor()
         self._executor.add_node(self.node)
-        self._number = 0
+        self._number, self._pause = 0, pause
 
     def until(self, ready: Callable[[], Any], what: str, timeout: float = 30.0) -> None:
         """Spin until ``ready``. Raises TimeoutError."""
@@ -76,6 +76,9 @@ class Client:
 
     def run(self, client: Any, goal: Any) -> tuple[float, Any]:
         """Milliseconds from the goal to its result, and the result."""
+        again = time.monotonic() + self._pause
+        while (left := again - time.monotonic()) > 0:
+            self._executor.spin_once(timeout_sec=left)
         start = time.perf_counter_ns()
         handle = self.result(client.send_goal_async(goal), "goal response")
         result = self.result(handle.get_result_async(), "result")
