@@ -19,6 +19,7 @@ from adf_ea_ros.authority.reasons import REASONS
 from adf_ea_ros.authority.rules.coverage import covered
 from adf_ea_ros.authority.rules.x10_lease import needed
 from adf_ea_ros.authority.rules.x12_approval import approvers, awaited, terms
+from adf_ea_ros.authority.shown import shown_certificates
 from adf_ea_ros.authority.state import State
 from adf_ea_ros.contracts.conditions import Ns
 
@@ -75,8 +76,9 @@ def owed(state: State, now: Ns) -> tuple[str, ...]:
 
 
 def known(state: State, now: Ns) -> tuple[str, ...]:
-    """What is proven and usable, one line for each fact."""
-    return tuple(dict.fromkeys(str(certificate.condition) for certificate in state.progress(now)))
+    """What is proven and usable, one line for each fact; of many, what goals and plan need and the newest."""
+    live = (certificate for certificate in shown_certificates(state) if state.live(certificate, now))
+    return tuple(dict.fromkeys(str(certificate.condition) for certificate in live))
 
 
 def acceptable(state: State, now: Ns) -> tuple[str, ...]:

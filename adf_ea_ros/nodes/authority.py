@@ -24,7 +24,8 @@ from adf_ea_ros.ledger.errors import LedgerError
 from adf_ea_ros.ledger.opening import open_ledger
 from adf_ea_ros.ledger.sql import SqlLedger
 from adf_ea_ros.nodes.audit import Audit
-from adf_ea_ros.nodes.convert import decision_msg, episode_msg
+from adf_ea_ros.nodes.convert import decision_msg
+from adf_ea_ros.nodes.episodes import episode_msg
 from adf_ea_ros.nodes.frontdesk import FrontDesk
 from adf_ea_ros.nodes.health import Health
 from adf_ea_ros.nodes.params import catalog, integer, number, texts

@@ -12,29 +12,14 @@ from std_msgs.msg import Header
 from unique_identifier_msgs.msg import UUID
 
 from adf_ea_ros import msg
-from adf_ea_ros.authority.decision import Work
-from adf_ea_ros.authority.feedback import feedback
 from adf_ea_ros.authority.grounding import Step
-from adf_ea_ros.authority.model import (
-    Approval,
-    Certificate,
-    EffectKind,
-    Interaction,
-    Mode,
-    Node,
-    Obligation,
-    ObligationKind,
-)
-from adf_ea_ros.authority.proposal import topological
+from adf_ea_ros.authority.model import Interaction, Mode, Node
 from adf_ea_ros.authority.requests import Answer
-from adf_ea_ros.authority.rules.coverage import covered
-from adf_ea_ros.authority.rules.x12_approval import approvers, terms, void
-from adf_ea_ros.authority.state import State
 from adf_ea_ros.contracts.conditions import Ns
 from adf_ea_ros.evidence.types import Finding, Verdict
 from adf_ea_ros.nodes.support import from_msg, to_msg
 from adf_ea_ros.recovery.advise import Piece
-from adf_ea_ros.runtime.public import Order, Ruling, order
+from adf_ea_ros.runtime.public import Order, Ruling
 from adf_ea_ros.srv import Report
 
 _V = TypeVar("_V")
@@ -46,10 +31,6 @@ ANSWERS: dict[Answer | None, int] = {
     None: Report.Request.ANSWERED,
     **{a: getattr(Report.Request, a.name) for a in Answer},
 }
-
-
-SHOWN = 50
-"""How many operations, and how many facts, a msg/Episode shows at most."""
 
 
 LONGEST_WAIT: Ns = (2**31 - 1) * 1_000_000_000
@@ -210,7 +191,7 @@ def step_msg(node: Node) -> Any:
     )
 
 
-# -- what an episode owes and knows ------------------------------------------------------------------------
+# -- what is known ------------------------------------------------------------------------------------------
 
 
 def fact_msg(found: Finding) -> Any:
@@ -225,145 +206,6 @@ def fact_msg(found: Finding) -> Any:
         valid_until=time_msg(found.valid_until),
         basis=list(found.basis),
         reasons=[*found.reasons, *([found.integrity] if found.integrity else [])],
-    )
-
-
-def certificate_msg(state: State, certificate: Certificate, now: Ns) -> Any:
-    """A msg/Certificate."""
-    record = state.keys.get(certificate.key)
-    operation = record.operation if record is not None else None
-    return msg.Certificate(
-        id=certificate.id,
-        capability=operation.capability if operation is not None else "",
-        effect=certificate.effect,
-        attempt=certificate.attempt,
-        event=certificate.kind is EffectKind.EVENT,
-        condition=str(certificate.condition),
-        granted=time_msg(certificate.granted),
-        valid_until=time_msg(certificate.valid_until),
-        live=state.live(certificate, now),
-        revoked=certificate.revoked,
-        lineage=list(certificate.lineage),
-    )
-
-
-APPROVAL_ENDS = {
-    "X12.spent": msg.Approval.SPENT,
-    "X12.withdrawn": msg.Approval.WITHDRAWN,
-    "X12.expired": msg.Approval.EXPIRED,
-}
-"""Reasons why an approval lets nothing through, as states of a msg/Approval; any other one makes it void."""
-
-
-def approval_msg(state: State, given: Approval, now: Ns) -> Any:
-    """A msg/Approval."""
-    why = void(state, given, now)
-    ended = APPROVAL_ENDS.get(why[0].code, msg.Approval.VOID) if why else msg.Approval.VALID
-    return msg.Approval(
-        id=given.id,
-        step=given.step,
-        by=given.by,
-        reason=given.reason,
-        state=ended,
-        text="; ".join(refusal.text for refusal in why),
-        attempt=given.attempt,
-        granted=time_msg(given.granted),
-        valid_until=time_msg(given.valid_until),
-    )
-
-
-def approval_msgs(state: State, now: Ns) -> list[Any]:
-    """The newest approvals, one of each step; then the steps that wait for their first (rule X12)."""
-    newest = sorted(state.approvals.values(), key=lambda given: given.granted)[-SHOWN:]
-    waiting = [
-        msg.Approval(step=node.id, text=f"{approvers(terms(state, node))} has to approve it")
-        for _, node in sorted(state.proposal.nodes.items())
-        if node.id not in state.approvals and not state.established(node.operation.key) and terms(state, node)
-    ]
-    return [*(approval_msg(state, given, now) for given in newest), *waiting[:SHOWN]]
-
-
-def _goal_msg(work: Work, goal: Obligation) -> Any:
-    return msg.Obligation(
-        kind=msg.Obligation.GOAL,
-        id=goal.id,
-        condition=f"{'preserve ' if goal.kind is ObligationKind.PRESERVE else ''}{goal.condition}",
-        settled=covered(work, goal),
-    )
-
-
-def obligation_msgs(state: State, now: Ns) -> list[Any]:
-    """Goals, unresolved attempts, lost states."""
-    work = Work(state, now)
-    found = [_goal_msg(work, goal) for goal in state.goal]
-    for owed in state.execution.values():
-        operation = work.operation_of(owed.key)
-        effects = (
-            [e.condition for e in operation.effects if e.id in owed.effects] if operation is not None else []
-        )
-        found.append(
-            msg.Obligation(
-                kind=msg.Obligation.EXECUTION, id=owed.attempt, condition=" and ".join(map(str, effects))
-            )
-        )
-    found += [
-        msg.Obligation(
-            kind=msg.Obligation.STATE,
-            id=lost.certificate,
-            condition=str(lost.condition),
-            needed_by=list(lost.needed_by),
-        )
-        for lost in state.owed.values()
-    ]
-    return found
-
-
-def shown_attempts(state: State, now: Ns) -> list[Order]:
-    """The unresolved attempts, those still open at a provider, and the latest of each operation."""
-    planned = {node.operation.key for node in state.proposal.nodes.values()}
-    names = dict.fromkeys([*state.execution, *state.lingering])
-    names |= dict.fromkeys(state.keys[key].latest for key in _newest(state, planned))
-    return [order(state, state.attempts[name], now) for name in names if name]
-
-
-def _newest(state: State, planned: set[str]) -> list[str]:
-    """The keys of the newest operations, those of the present plan first: an episode may go on for ever."""
-    numbers = {key: int(r.latest.rpartition(".")[2]) for key, r in state.keys.items() if r.latest}
-    return sorted(numbers, key=lambda key: (key in planned, numbers[key]), reverse=True)[:SHOWN]
-
-
-def _steps(state: State) -> list[Any]:
-    """The admitted proposal, each step behind those that it comes after."""
-    nodes = state.proposal.nodes
-    return [step_msg(nodes[name]) for name in topological(tuple(nodes[name] for name in sorted(nodes)))]
-
-
-def episode_msg(state: State, now: Ns) -> Any:
-    """A msg/Episode: the public view of an episode, of its newest operations where there are many."""
-    advice = feedback(state, now)
-    planned = {node.operation.key for node in state.proposal.nodes.values()}
-    keys = dict.fromkeys([goal.key for goal in state.goal if goal.key in state.keys])
-    keys |= dict.fromkeys(_newest(state, planned))
-    certificates = [state.certificates[c] for key in keys for c in state.keys[key].certificates.values()]
-    facts = sorted(state.facts.values(), key=lambda found: found.horizon)[-SHOWN:]
-    return msg.Episode(
-        header=header_msg(now),
-        id=state.episode,
-        task=state.task,
-        planner=state.planner,
-        phase=state.phase,
-        generation=state.generation,
-        revision=state.proposal.revision,
-        decisions=state.decisions,
-        steps=_steps(state),
-        budget=msg.Budget(physical=state.physical, observation=state.observation, retry=-1),
-        obligations=obligation_msgs(state, now),
-        attempts=[attempt_msg(given) for given in shown_attempts(state, now)],
-        certificates=[certificate_msg(state, certificate, now) for certificate in certificates],
-        facts=[fact_msg(found) for found in facts],
-        approvals=approval_msgs(state, now),
-        feedback=str(advice),
-        halted=state.halted,
     )
 
 

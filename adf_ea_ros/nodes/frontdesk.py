@@ -10,9 +10,11 @@ from rclpy.callback_groups import CallbackGroup
 from rclpy.duration import Duration
 
 from adf_ea_ros import msg, srv
+from adf_ea_ros.authority.shown import fact_names
 from adf_ea_ros.contracts.model import Task
 from adf_ea_ros.contracts.view import planner_view
 from adf_ea_ros.nodes import convert
+from adf_ea_ros.nodes.episodes import episode_msg
 from adf_ea_ros.nodes.intake import Intake
 from adf_ea_ros.nodes.support import REQUESTS, guard
 from adf_ea_ros.runtime.book import latest
@@ -117,7 +119,7 @@ class FrontDesk:
         state = service.book.state(name) if name else None
         if state is not None:
             response.found = True
-            response.episode = convert.episode_msg(state, self._desk.now)
+            response.episode = episode_msg(state, self._desk.now)
         return response
 
     def _advise(self, request: Any, response: Any) -> Any:
@@ -144,8 +146,8 @@ class FrontDesk:
         state = service.book.state(request.episode) if service is not None else None
         if state is not None:
             node = state.proposal.nodes.get(request.step)
-            facts = {e.condition.fact for e in node.operation.effects} if node is not None else set()
-            found = [f for f in state.facts.values() if f.condition.fact in facts]
+            names = fact_names([node.operation] if node is not None else [])
+            found = [state.facts[name] for name in names if name in state.facts]
             attempt = state.attempts.get(said.attempt)
             found += attempt.findings if attempt is not None else ()
             response.facts = [convert.fact_msg(f) for f in found]

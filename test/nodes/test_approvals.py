@@ -10,7 +10,7 @@ from world import ABSENT, CONTRACTS, REFUSED, TASK, VERIFIED, listed
 from adf_ea_ros.authority.grounding import Step
 from adf_ea_ros.contracts.catalog import Catalog
 from adf_ea_ros.ledger.sqlite import SqliteLedger
-from adf_ea_ros.nodes.convert import approval_msgs
+from adf_ea_ros.nodes.episodes import approval_msgs
 from adf_ea_ros.runtime.book import Book
 from adf_ea_ros.runtime.service import AuthorityService
 
