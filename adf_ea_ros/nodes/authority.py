@@ -25,7 +25,7 @@ from adf_ea_ros.ledger.opening import open_ledger
 from adf_ea_ros.ledger.sql import SqlLedger
 from adf_ea_ros.nodes.audit import Audit
 from adf_ea_ros.nodes.convert import decision_msg
-from adf_ea_ros.nodes.episodes import episode_msg
+from adf_ea_ros.nodes.episodes import Episodes
 from adf_ea_ros.nodes.frontdesk import FrontDesk
 from adf_ea_ros.nodes.health import Health
 from adf_ea_ros.nodes.params import catalog, integer, number, texts
@@ -64,8 +64,6 @@ class AuthorityNode(LifecycleNode):
         """Providers that an operator made ineligible, with the reason."""
         self.readbacks: list[Readback] = []
         self._active = False
-        self._changed: dict[str, State] = {}
-        self._readers = 0
         self.latest = ""
         """The episode that was decided on last."""
         self.desk = Desk(lambda: int(self.get_clock().now().nanoseconds))
@@ -76,7 +74,7 @@ class AuthorityNode(LifecycleNode):
         self.presence = Presence(self, self.waits, list(self.catalog.providers()), self._seen)
         self._group = ReentrantCallbackGroup()  # a request that waits for a provider holds up no other
         self._decisions = self.create_publisher(msg.Decision, "~/decisions", latched(self._depth))
-        self._episodes = self.create_publisher(msg.Episode, "~/episodes", latched(20))
+        self._episodes = Episodes(self, self._show)
         self.front = FrontDesk(self, self._group)
         self.health = Health(self)
         self._timers_on()
@@ -161,7 +159,7 @@ class AuthorityNode(LifecycleNode):
         self.waits.every(1.0 / self._tick, "tick", self._on_tick)
         self.waits.every(0.05, "held readbacks", self._release)
         self.waits.every(1.0 / self._graph, "graph", self._on_graph)
-        self.waits.every(1.0 / self._show, "episodes", self._show_episodes)
+        self.waits.every(0.05, "episodes", self._episodes.pulse)
         self.waits.every(1.0, "diagnostics", self.health.publish)
         if self._sim_time:
             # Readbacks may overtake the clock on their way: they go on as soon as it has caught up.
@@ -260,7 +258,7 @@ class AuthorityNode(LifecycleNode):
             return
         for active in service.book.active().values():
             service.unavailable.update(active.unavailable)
-            self._changed[active.episode] = active
+            self._episodes.show(active)
         self.desk.open(service)
         self.presence.begin(self._wait)
         self.get_logger().info(
@@ -305,7 +303,7 @@ class AuthorityNode(LifecycleNode):
 
     def close(self) -> None:
         """At the end of the process: what was decided last is published, the ledger is closed."""
-        self._show_episodes()
+        self._episodes.publish()
         self._drop()
 
     # -- what is told ----------------------------------------------------------------------------------
@@ -313,20 +311,8 @@ class AuthorityNode(LifecycleNode):
     def _tell(self, said: Ruling, after: State) -> None:
         self._decisions.publish(decision_msg(said))
         if said.episode != OFFICE and after.episode:
-            self._changed[said.episode] = after
+            self._episodes.show(after)
             self.latest = said.episode
-
-    def _show_episodes(self) -> None:
-        changed, self._changed = self._changed, {}
-        for state in changed.values():
-            self._episodes.publish(episode_msg(state, self.desk.now))
-
-    def _tell_latecomers(self) -> None:
-        """Show every active episode again to a new subscriber: the latched messages may all be of one."""
-        readers = self._episodes.get_subscription_count()
-        if readers > self._readers and self.service is not None:
-            self._changed = {**self.service.book.active(), **self._changed}
-        self._readers = readers
 
     # -- what happens by itself ------------------------------------------------------------------------
 
@@ -340,8 +326,8 @@ class AuthorityNode(LifecycleNode):
             readback.release()
 
     def _on_graph(self) -> None:
-        self._tell_latecomers()
         if self.desk.service is not None:
+            self._episodes.tell_latecomers(self.desk.service.book.active())
             self.presence.check()
 
     def _seen(self, provider: str, reason: str) -> None:

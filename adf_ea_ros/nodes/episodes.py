@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Mapping
 from typing import Any
+
+from rclpy.node import Node
 
 from adf_ea_ros import msg
 from adf_ea_ros.authority.decision import Work
@@ -15,7 +19,55 @@ from adf_ea_ros.authority.shown import SHOWN, shown_approvals, shown_facts, show
 from adf_ea_ros.authority.state import State
 from adf_ea_ros.contracts.conditions import Ns
 from adf_ea_ros.nodes.convert import attempt_msg, fact_msg, header_msg, step_msg, time_msg
+from adf_ea_ros.nodes.support import latched
 from adf_ea_ros.runtime.public import Order, order
+
+CALM = 0.03
+"""Real seconds after a decision in which the next one, of the same goal, may come."""
+
+
+class Episodes:
+    """The latched topic ``~/episodes``: each episode that has changed, at most so many times a second.
+
+    A view of a whole episode takes a few milliseconds, more than a decision does. So it waits for a moment in
+    which none has just been made, but never longer than a second interval.
+    """
+
+    def __init__(self, node: Node, rate: float) -> None:
+        """Publish with at most ``rate`` Hz."""
+        self._node, self._interval = node, 1.0 / rate
+        self._publisher = node.create_publisher(msg.Episode, "~/episodes", latched(20))
+        self._changed: dict[str, State] = {}
+        self._decided = self._published = 0.0
+        self._readers = 0
+
+    def show(self, state: State) -> None:
+        """A decision has just been made about this episode."""
+        self._changed[state.episode] = state
+        self._decided = time.monotonic()
+
+    def tell_latecomers(self, active: Mapping[str, State]) -> None:
+        """Show every active episode again to a new subscriber: the latched messages may all be of one."""
+        readers = self._publisher.get_subscription_count()
+        if readers > self._readers:
+            self._changed = {**active, **self._changed}
+        self._readers = readers
+
+    def pulse(self) -> None:
+        """Publish if it is time. Call it about twenty times a second."""
+        now = time.monotonic()
+        since = now - self._published
+        calm = now - self._decided >= CALM
+        if self._changed and (since >= self._interval if calm else since >= 2 * self._interval):
+            self.publish()
+
+    def publish(self) -> None:
+        """Publish what has changed, now."""
+        changed, self._changed = self._changed, {}
+        self._published = time.monotonic()
+        stamp = int(self._node.get_clock().now().nanoseconds)
+        for state in changed.values():
+            self._publisher.publish(episode_msg(state, stamp))
 
 
 def certificate_msg(state: State, certificate: Certificate, now: Ns) -> Any:
