@@ -31,7 +31,7 @@ from adf_ea_ros.nodes.health import Health
 from adf_ea_ros.nodes.params import catalog, integer, number, texts
 from adf_ea_ros.nodes.presence import Presence
 from adf_ea_ros.nodes.readbacks import Readback
-from adf_ea_ros.nodes.support import StartFault, declare, guard, keep_clock, latched
+from adf_ea_ros.nodes.support import SPOKEN, StartFault, declare, guard, keep_clock, latched
 from adf_ea_ros.nodes.waiting import Waits
 from adf_ea_ros.runtime.book import OFFICE, Book
 from adf_ea_ros.runtime.desk import Desk
@@ -73,7 +73,9 @@ class AuthorityNode(LifecycleNode):
         self._audit = Audit(self)
         self.presence = Presence(self, self.waits, list(self.catalog.providers()), self._seen)
         self._group = ReentrantCallbackGroup()  # a request that waits for a provider holds up no other
-        self._decisions = self.create_publisher(msg.Decision, "~/decisions", latched(self._depth))
+        self._decisions = self.create_publisher(
+            msg.Decision, "~/decisions", latched(self._depth), event_callbacks=SPOKEN
+        )
         self._episodes = Episodes(self, self._show)
         self.front = FrontDesk(self, self._group)
         self.health = Health(self)

@@ -19,30 +19,38 @@ from adf_ea_ros.authority.shown import SHOWN, shown_approvals, shown_facts, show
 from adf_ea_ros.authority.state import State
 from adf_ea_ros.contracts.conditions import Ns
 from adf_ea_ros.nodes.convert import attempt_msg, fact_msg, header_msg, step_msg, time_msg
-from adf_ea_ros.nodes.support import latched
+from adf_ea_ros.nodes.support import SPOKEN, latched
 from adf_ea_ros.runtime.public import Order, order
 
 CALM = 0.03
 """Real seconds after a decision in which the next one, of the same goal, may come."""
 
 
+LATEST = 20
+"""How many views the topic keeps for late subscribers."""
+
+
 class Episodes:
     """The latched topic ``~/episodes``: each episode that has changed, at most so many times a second.
 
-    A view of a whole episode takes a few milliseconds, more than a decision does. So it waits for a moment in
-    which none has just been made, but never longer than a second interval.
+    A view of a whole episode takes a few milliseconds, more than a decision does. So none is made while
+    nobody listens; whoever comes gets the latest of them. And it waits for a moment in which no decision has
+    just been made, but never longer than a second interval.
     """
 
     def __init__(self, node: Node, rate: float) -> None:
         """Publish with at most ``rate`` Hz."""
         self._node, self._interval = node, 1.0 / rate
-        self._publisher = node.create_publisher(msg.Episode, "~/episodes", latched(20))
+        self._publisher = node.create_publisher(
+            msg.Episode, "~/episodes", latched(LATEST), event_callbacks=SPOKEN
+        )
         self._changed: dict[str, State] = {}
         self._decided = self._published = 0.0
         self._readers = 0
 
     def show(self, state: State) -> None:
         """A decision has just been made about this episode."""
+        self._changed.pop(state.episode, None)
         self._changed[state.episode] = state
         self._decided = time.monotonic()
 
@@ -55,10 +63,16 @@ class Episodes:
 
     def pulse(self) -> None:
         """Publish if it is time. Call it about twenty times a second."""
+        if not self._changed:
+            return
+        if not self._publisher.get_subscription_count():
+            while len(self._changed) > LATEST:
+                del self._changed[next(iter(self._changed))]
+            return
         now = time.monotonic()
         since = now - self._published
         calm = now - self._decided >= CALM
-        if self._changed and (since >= self._interval if calm else since >= 2 * self._interval):
+        if since >= self._interval if calm else since >= 2 * self._interval:
             self.publish()
 
     def publish(self) -> None:

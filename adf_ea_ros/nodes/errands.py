@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 _LOOK = 1.0
 """Real seconds from the answer of the hardware to the first question whether evidence has decided."""
 
+_QUICK = 0.05
+"""Real seconds for which the end of an accepted goal is waited for before its acceptance is reported."""
+
 Admission = tuple[Ruling, Order | None]
 
 
@@ -109,8 +112,11 @@ class Errands:
             return
         run.sent = True
         if said.interaction is Interaction.ACCEPTED:
-            await self.settle(run, said)
+            run.interaction = said.interaction
             run.tell("accepted")
+            # A quick end says all that this would, with one decision less.
+            if not await self._node.waits.within(lambda: tool.answered(order), _QUICK):
+                await self.settle(run, said)
         if said.interaction in (Interaction.ACCEPTED, Interaction.DISPATCHED) and not said.unfinished:
             said = await tool.result(order, enough)
         if said.unfinished:

@@ -80,6 +80,10 @@ class Hardware(Protocol):
         """The end of an order that was accepted; LOST where none came in time."""
         ...
 
+    def answered(self, order: Order, /) -> bool:
+        """Whether ``result`` would not have to wait."""
+        ...
+
     async def cancel(self, order: Order, /) -> tuple[bool, str]:
         """Ask the device to stop; whether it agreed, and its answer in words. It has not stopped by that."""
         ...
@@ -224,6 +228,10 @@ class Action:
             return Said(Interaction.ACCEPTED, unfinished=True)
         return Said(Interaction.LOST, detail="no result before the deadline")
 
+    def answered(self, order: Order) -> bool:
+        """See ``Hardware``."""
+        return bool(self._results[order.id].done())
+
     def _end(self, response: Any) -> Said:
         if response.status not in ENDS:
             return Said(
@@ -356,6 +364,10 @@ class Service:
             return Said(Interaction.DISPATCHED, unfinished=True)
         return Said(Interaction.LOST, detail="no reply before the deadline")
 
+    def answered(self, order: Order) -> bool:
+        """See ``Hardware``."""
+        return bool(self._calls[order.id].done())
+
     async def cancel(self, _order: Order) -> tuple[bool, str]:
         """See ``Hardware``."""
         return False, "a service call cannot be canceled"
@@ -396,6 +408,10 @@ class Topic:
     async def result(self, _order: Order, _enough: Enough = never) -> Said:
         """See ``Hardware``."""
         return Said(Interaction.ONE_WAY)
+
+    def answered(self, _order: Order) -> bool:
+        """See ``Hardware``."""
+        return True
 
     async def cancel(self, _order: Order) -> tuple[bool, str]:
         """See ``Hardware``."""

@@ -11,6 +11,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.qos import QoSCompatibility, QoSProfile, qos_check_compatible
 
 from adf_ea_ros.nodes.readbacks import Readback
+from adf_ea_ros.nodes.support import SPOKEN
 from adf_ea_ros.runtime import health
 from adf_ea_ros.runtime.surface import DIAGNOSTICS
 
@@ -25,7 +26,9 @@ class Health:
         """Offer the topic."""
         self._node = node
         self._lifetimes = health.lifetimes(node.catalog)
-        self._publisher = node.create_publisher(DiagnosticArray, DIAGNOSTICS, QoSProfile(depth=10))
+        self._publisher = node.create_publisher(
+            DiagnosticArray, DIAGNOSTICS, QoSProfile(depth=10), event_callbacks=SPOKEN
+        )
 
     def publish(self) -> None:
         """One array with the state of everything."""

@@ -14,7 +14,7 @@ from adf_ea_ros import msg, srv
 from adf_ea_ros.authority.model import Interaction
 from adf_ea_ros.authority.requests import Answer
 from adf_ea_ros.nodes.convert import ANSWERS, INTERACTIONS, order_of, ruling_of
-from adf_ea_ros.nodes.support import REQUESTS, guard, latched
+from adf_ea_ros.nodes.support import HEARD, REQUESTS, guard, latched
 from adf_ea_ros.nodes.waiting import Waits
 from adf_ea_ros.runtime.port import Unreachable
 from adf_ea_ros.runtime.public import Order, Ruling
@@ -60,6 +60,7 @@ class ServicePort:
             guard(node, "decision", self._hear),
             latched(REQUESTS.depth),  # a burst of goals brings several decisions for each of them
             callback_group=group,
+            event_callbacks=HEARD,
         )
 
     def _hear(self, message: Any) -> None:

@@ -22,7 +22,7 @@ from rclpy.qos import QoSProfile
 from std_msgs.msg import String
 
 from adf_ea_ros.nodes.names import INSTANCES, execute_action
-from adf_ea_ros.nodes.support import guard
+from adf_ea_ros.nodes.support import HEARD, SPOKEN, guard
 
 DYING = 40.0
 """Real seconds for which a dead node may still be shown in the graph (twice the usual lease)."""
@@ -37,9 +37,15 @@ class Rivals:
         self._instance = secrets.token_hex(8)
         self._suspected: dict[str, float] = {}
         self._alive: dict[str, str] = {}
-        self._publisher = node.create_publisher(String, INSTANCES, QoSProfile(depth=10))
+        self._publisher = node.create_publisher(
+            String, INSTANCES, QoSProfile(depth=10), event_callbacks=SPOKEN
+        )
         node.create_subscription(
-            String, INSTANCES, guard(node, "another capability node", self._hear), QoSProfile(depth=10)
+            String,
+            INSTANCES,
+            guard(node, "another capability node", self._hear),
+            QoSProfile(depth=10),
+            event_callbacks=HEARD,
         )
 
     def look(self) -> None:

@@ -25,6 +25,7 @@ import rclpy
 from builtin_interfaces.msg import Time as TimeMsg
 from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
 from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.event_handler import PublisherEventCallbacks, SubscriptionEventCallbacks
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
@@ -58,6 +59,11 @@ GOALS = {f"{name}_service_qos_profile": REQUESTS for name in ("goal", "result", 
 
 PHASES = QoSProfile(depth=100)
 """For the feedback of ``Execute``: what is said once must not be lost among what devices repeat."""
+
+SPOKEN = PublisherEventCallbacks(use_default_callbacks=False)
+HEARD = SubscriptionEventCallbacks(use_default_callbacks=False)
+"""For topics of our own, whose QoS both ends know. rclpy watches two more things for each publisher and
+subscription otherwise, and looks at all of them whenever anything happens."""
 
 CLOCK = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 """For /clock: what rclpy's and rclcpp's own time sources ask for."""
