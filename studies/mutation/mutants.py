@@ -32,7 +32,7 @@ MUTANTS: list[Mutant] = [
         ("any order will do", "elif not any(name in reach[node.id] for name in intending):", "elif False:"),
         ("an unsupported step is admitted", "            if not intending:\n", "            if False:\n"),
         ("the physical budget is ignored", "if len(ahead) > state.physical:", "if False:"),
-        ("steps without a provider are admitted", "if not any(eligible(work, binding) is None", "if False and any(eligible(work, binding) is None"),
+        ("steps without a provider are admitted", "if all(why)", "if False and all(why)"),
         ("what was sent must be supported once more", " or work.state.pending(key) is not None:\n            continue", ":\n            continue"),
         ("admission drops every owed state", "        if not still_needed(work.state, owed):", "        if True:"),
     ),

@@ -18,6 +18,7 @@ def running(world, ramp=2.0, **parameters):
     world.begin()
     goal = world.goal("heat", "heater_a")
     world.watcher.until(lambda: any(f.phase == "running" for f in goal.feedback), what="running")
+    world.seen("acceptance", request="Report", subject=f"{world.episode}.1")
     return *processes, goal
 
 
