@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -73,20 +74,30 @@ class ServicePort:
     async def _call(
         self, client: Any, request: Any, late: Callable[[Any], None] | None = None, extra: float = 0.0
     ) -> Any:
+        """Ask, and ask an authority that has come in its place once more.
+
+        That a request is repeated to another generation does no harm: it reads the ledger of the former one,
+        and what that had admitted is an open attempt there, which bars a second one.
+        """
         wait = self._wait + extra
-        await self._meet()
-        generation = self._generation
-        future = client.call_async(request)
-        # Another generation knows nothing of what its predecessor was asked.
-        if not await self._waits.within(lambda: future.done() or self._generation != generation, wait):
-            self._met = False
-        if future.done():
-            return future.result()
-        if late is None:
-            client.remove_pending_request(future)
-        else:
-            future.add_done_callback(guard(self._node, "late answer", lambda done: late(done.result())))
+        for _ in range(2):
+            await self._meet()
+            generation = self._generation
+            asked = client.call_async(request)
+            if not await self._waits.within(partial(self._moved, asked, generation), wait):
+                self._met = False
+            if asked.done():
+                return asked.result()
+            if late is None:
+                client.remove_pending_request(asked)
+            else:
+                asked.add_done_callback(guard(self._node, "late answer", lambda done: late(done.result())))
+            if generation == self._generation:
+                break
         raise Unreachable(f"{self.authority} did not answer within {wait:g} s, or restarted")
+
+    def _moved(self, asked: Any, generation: int) -> bool:
+        return asked.done() or self._generation != generation
 
     async def _meet(self) -> None:
         """Return once the authority that lives now has answered something.
