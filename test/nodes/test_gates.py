@@ -44,10 +44,12 @@ class Client:
                 break
         handle = future.result()
         handle.heard = feedback
+        # At once: a result is kept for ten seconds of the robot's clock, which may run fast.
+        handle.future = handle.get_result_async() if handle.accepted else None
         return handle
 
     def result(self, handle):
-        return self.watcher.result(handle.get_result_async(), 60, "result")
+        return self.watcher.result(handle.future, 60, "result")
 
     def run(self, *goal, **fields):
         handle = self.send(*goal, **fields)
