@@ -20,6 +20,7 @@ def test_one_heating_is_open_and_the_other_sample_goes_on(world, tmp_path):
     goal = world.goal("heat", "heater_a")
     world.watcher.until(lambda: any(f.phase == "running" for f in goal.feedback), what="running")
     first = f"{world.episode}.1"
+    world.seen("acceptance", request="Report", subject=first)
 
     authority.kill()
     world.authority(tasks=tasks)
