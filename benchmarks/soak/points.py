@@ -97,16 +97,17 @@ def before_intent(run: Run) -> None:
 def after_intent(run: Run) -> None:
     """The attempt is in the ledger; the capability node, which stands still, cannot have sent it."""
     _asked(run)
-    # Its request leaves it a moment after the status. Held too early, it is let go on for a moment.
+    # Its request leaves it a moment after the status. Held too early, it is let go on for a moment, and for
+    # longer ones where the machine has no time for it in that.
     run.pause(0.1)
     run.hold(CAPABILITY)
     run.free(AUTHORITY)
-    for _ in range(5):
+    for moment in (0.02, 0.04, 0.08, 0.16, 0.32):
         try:
             run.until(lambda: run.attempt, "intent", 2.0)
         except TimedOut:
             run.free(CAPABILITY)
-            run.pause(0.02)
+            run.pause(moment)
             run.hold(CAPABILITY)
         else:
             return
