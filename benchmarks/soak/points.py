@@ -97,21 +97,20 @@ def before_intent(run: Run) -> None:
 def after_intent(run: Run) -> None:
     """The attempt is in the ledger; the capability node, which stands still, cannot have sent it."""
     _asked(run)
-    # Its request leaves it a moment after the status. Held too early, it is let go on for a moment, and for
-    # longer ones where the machine has no time for it in that.
+    # Its request leaves it a moment after the status. Held too early, it is let go on for a moment.
     run.pause(0.1)
     run.hold(CAPABILITY)
     run.free(AUTHORITY)
-    for moment in (0.02, 0.04, 0.08, 0.16, 0.32):
+    for _ in range(5):
         try:
             run.until(lambda: run.attempt, "intent", 2.0)
         except TimedOut:
             run.free(CAPABILITY)
-            run.pause(moment)
+            run.pause(0.02)
             run.hold(CAPABILITY)
         else:
             return
-    run.until(lambda: run.attempt, "intent")
+    run.until(lambda: run.attempt, "intent", 2.0)
 
 
 def after_send(run: Run) -> None:

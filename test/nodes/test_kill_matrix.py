@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.ros, pytest.mark.slow, pytest.mark.timeout(300)]
 CELLS = (("after intent", AUTHORITY), ("after send", CAPABILITY), ("after effect", DEVICE))
 
 
-TRIES = 3
+TRIES = 6
 """How often a cell is tried until the kill fell at its point, which a busy machine may miss."""
 
 
@@ -23,8 +23,8 @@ def test_whoever_dies_nothing_is_done_twice_and_nothing_is_claimed_that_is_not_s
     with Stage(tmp_path / "stage", TRIES * len(CELLS), factor=8.0) as stage:
         samples = iter(stage.samples)
         for name, victim in CELLS:
-            for _ in range(TRIES):
-                done = trial(stage, points[name], victim, next(samples), seed=1)
+            for seed in range(TRIES):  # each with other moments
+                done = trial(stage, points[name], victim, next(samples), seed)
                 assert done.verdict.faults == [], done
                 if done.hit:
                     break
