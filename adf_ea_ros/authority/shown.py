@@ -54,12 +54,19 @@ def shown_certificates(state: State) -> list[Certificate]:
         return list(state.certificates.values())
     keys = dict.fromkeys(goal.key for goal in state.goal)
     keys |= dict.fromkeys(node.operation.key for node in state.proposal.nodes.values())
-    records = (state.keys.get(key) for key in dict.fromkeys([*keys, *shown_keys(state)]))
-    names = [name for record in records if record is not None for name in record.certificates.values()]
+    names = list(certificate_names(state, [*keys, *shown_keys(state)]))
     last = len(state.certificates)
     names += [f"{state.episode}/c{number}" for number in range(last, max(last - SHOWN, 0), -1)]
     found = (state.certificates.get(name) for name in dict.fromkeys(names))
     return [certificate for certificate in found if certificate is not None]  # an heir's first are another's
+
+
+def certificate_names(state: State, keys: Iterable[str]) -> Iterator[str]:
+    """The latest certificates of these operations, as far as they were tried."""
+    for key in dict.fromkeys(keys):
+        record = state.keys.get(key)
+        if record is not None:
+            yield from record.certificates.values()
 
 
 def shown_facts(state: State) -> list[Finding]:

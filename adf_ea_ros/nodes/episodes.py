@@ -15,7 +15,7 @@ from adf_ea_ros.authority.model import Approval, Certificate, EffectKind, Obliga
 from adf_ea_ros.authority.proposal import topological
 from adf_ea_ros.authority.rules.coverage import covered
 from adf_ea_ros.authority.rules.x12_approval import approvers, terms, void
-from adf_ea_ros.authority.shown import SHOWN, shown_approvals, shown_facts, shown_keys
+from adf_ea_ros.authority.shown import SHOWN, certificate_names, shown_approvals, shown_facts, shown_keys
 from adf_ea_ros.authority.state import State
 from adf_ea_ros.contracts.conditions import Ns
 from adf_ea_ros.nodes.convert import attempt_msg, fact_msg, header_msg, step_msg, time_msg
@@ -173,10 +173,10 @@ def obligation_msgs(state: State, now: Ns) -> list[Any]:
     return found
 
 
-def shown_attempts(state: State, now: Ns) -> list[Order]:
-    """The unresolved attempts, those still open at a provider, and the latest of each operation."""
+def shown_attempts(state: State, keys: list[str], now: Ns) -> list[Order]:
+    """The unresolved attempts, those still open at a provider, and the latest of these operations."""
     names = dict.fromkeys([*state.execution, *state.lingering])
-    names |= dict.fromkeys(state.keys[key].latest for key in shown_keys(state))
+    names |= dict.fromkeys(state.keys[key].latest for key in keys)
     return [order(state, state.attempts[name], now) for name in names if name]
 
 
@@ -189,9 +189,8 @@ def _steps(state: State) -> list[Any]:
 def episode_msg(state: State, now: Ns) -> Any:
     """A msg/Episode: the public view of an episode, of its newest operations where there are many."""
     advice = feedback(state, now)
-    keys = dict.fromkeys([goal.key for goal in state.goal if goal.key in state.keys])
-    keys |= dict.fromkeys(shown_keys(state))
-    certificates = [state.certificates[c] for key in keys for c in state.keys[key].certificates.values()]
+    keys = shown_keys(state)
+    names = certificate_names(state, [*(goal.key for goal in state.goal), *keys])
     return msg.Episode(
         header=header_msg(now),
         id=state.episode,
@@ -204,8 +203,8 @@ def episode_msg(state: State, now: Ns) -> Any:
         steps=_steps(state),
         budget=msg.Budget(physical=state.physical, observation=state.observation, retry=-1),
         obligations=obligation_msgs(state, now),
-        attempts=[attempt_msg(given) for given in shown_attempts(state, now)],
-        certificates=[certificate_msg(state, certificate, now) for certificate in certificates],
+        attempts=[attempt_msg(given) for given in shown_attempts(state, keys, now)],
+        certificates=[certificate_msg(state, state.certificates[name], now) for name in names],
         facts=[fact_msg(found) for found in shown_facts(state)],
         approvals=approval_msgs(state, now),
         feedback=str(advice),
